@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"insertbench/drivers"
 )
 
 // Table names and columns are those of iibench.py and its scripts
@@ -58,6 +60,15 @@ func IsTableName(name string) bool {
 		}
 	}
 	return true
+}
+
+// CheckTableName refuses a name that isn't one of the benchmark's, so that no
+// driver ever touches another table. The error is of kind drivers.ErrConfig.
+func CheckTableName(name string) error {
+	if !IsTableName(name) {
+		return drivers.Configf("table %q isn't one of the benchmark's (%s1, %s2, ...): refusing to touch it", name, tablePrefix, tablePrefix)
+	}
+	return nil
 }
 
 // String names the index and its columns.
