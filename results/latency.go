@@ -7,44 +7,16 @@ import (
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
-// Buckets counts statements by response time as the original does: the upper
-// bounds are 256 µs, 1, 4, 16, 64 and 256 ms, 1, 4 and 16 s, inclusive, and the
-// tenth takes what is slower (iibench.py, mdcallag/mytools).
-type Buckets [10]int64
-
-// bucketBoundsUS are the upper bounds of the first nine, in microseconds.
-var bucketBoundsUS = [9]int64{256, 1_000, 4_000, 16_000, 64_000, 256_000, 1_000_000, 4_000_000, 16_000_000}
-
-// bucketNames are the original's column heads.
+// bucketNames are the column heads of the original's response time histogram:
+// inclusive upper bounds, the last for what is slower than 16 s (iibench.py,
+// mdcallag/mytools).
 var bucketNames = [10]string{"256us", "1ms", "4ms", "16ms", "64ms", "256ms", "1s", "4s", "16s", "gt"}
 
-// Add counts n statements that took us microseconds.
-func (b *Buckets) Add(us, n int64) {
-	i := 0
-	for i < len(bucketBoundsUS) && us > bucketBoundsUS[i] {
-		i++
-	}
-	b[i] += n
-}
-
-// BucketsOf counts a histogram of microseconds into the ten buckets. A
-// histogram of three digits can't tell values apart that differ by less than
-// a thousandth; such a cell is counted by its lowest value.
-func BucketsOf(h *hdrhistogram.Histogram) Buckets {
-	var b Buckets
-	for _, bar := range h.Distribution() {
-		if bar.Count > 0 {
-			b.Add(bar.From, bar.Count)
-		}
-	}
-	return b
-}
-
-// Summarise makes an operation of a histogram of microseconds. overflow is
-// how many samples were clamped to its highest value. The figures have the
-// histogram's resolution; the caller may put an exact MaxUS in their place.
-func Summarise(name, kind string, h *hdrhistogram.Histogram, overflow int64) Operation {
-	op := Operation{Name: name, Kind: kind, Count: h.TotalCount(), Overflow: overflow, Buckets: BucketsOf(h)}
+// Summarise makes an operation of a histogram of microseconds, with the
+// histogram's resolution. MaxUS, MeanUS, Overflow and Buckets are better set
+// by a caller that counted them exactly.
+func Summarise(name, kind string, h *hdrhistogram.Histogram) Operation {
+	op := Operation{Name: name, Kind: kind, Count: h.TotalCount()}
 	if op.Count == 0 {
 		return op
 	}
@@ -59,18 +31,41 @@ func Summarise(name, kind string, h *hdrhistogram.Histogram, overflow int64) Ope
 	return op
 }
 
-// HistogramBlock is the original's two lines, tab separated: the names of the
-// buckets, then the counts and the slowest statement in seconds. prefix is
-// the original's "Insert rt:", "Delete rt:" or " Query rt:".
+// HistogramBlock is the original's two lines: the names of the buckets, then
+// the counts and the slowest statement in seconds. prefix is the original's
+// "Insert rt:", "Delete rt:" or " Query rt:".
 func HistogramBlock(prefix string, op Operation) string {
-	var names, counts strings.Builder
+	names, counts := prefix, prefix
 	for i, name := range bucketNames {
-		fmt.Fprintf(&names, "\t%s", name)
-		fmt.Fprintf(&counts, "\t%d", op.Buckets[i])
+		count := "-"
+		if op.Buckets != nil {
+			count = fmt.Sprint(op.Buckets[i])
+		}
+		names += fmt.Sprintf("%10s", name)
+		counts += fmt.Sprintf("%10s", count)
 	}
 	slowest := "-"
 	if op.MaxUS != nil {
 		slowest = fmt.Sprintf("%.6f", float64(*op.MaxUS)/1e6)
 	}
-	return prefix + names.String() + "\tmax\n" + prefix + counts.String() + "\t" + slowest + "\n"
+	return fmt.Sprintf("%s%12s\n%s%12s\n", names, "max", counts, slowest)
+}
+
+// maxSeconds is the slowest statement of an operation in seconds: from the
+// intended start where there was a schedule, else from the send.
+func maxSeconds(ops []Operation, name string) *float64 {
+	var slowest *int64
+	found := ""
+	for _, op := range ops {
+		if !strings.EqualFold(op.Name, name) || op.MaxUS == nil || found == KindResponse && op.Kind != KindResponse {
+			continue
+		}
+		if slowest == nil || op.Kind != found || *op.MaxUS > *slowest {
+			slowest, found = op.MaxUS, op.Kind
+		}
+	}
+	if slowest == nil {
+		return nil
+	}
+	return Known(float64(*slowest) / 1e6)
 }

@@ -202,8 +202,10 @@ type Operation struct {
 	// Overflow counts samples above the histogram's range, which are counted
 	// as its highest value.
 	Overflow int64 `json:"overflow"`
-	// Buckets are the ten of the original's response time histogram.
-	Buckets Buckets `json:"buckets"`
+	// Buckets are the ten of the original's response time histogram, with the
+	// inclusive upper bounds 256 µs, 1, 4, 16, 64 and 256 ms, 1, 4 and 16 s; the
+	// tenth counts what is slower. nil where they weren't counted.
+	Buckets *[10]int64 `json:"buckets"`
 }
 
 // Event is something that happened at a second of a step.

@@ -26,6 +26,8 @@ func fullRun() Run {
 	for _, us := range []int64{200, 256, 257, 5_000} {
 		_ = h.RecordValue(us)
 	}
+	insert := Summarise("insert", KindService, h)
+	insert.Buckets, insert.Overflow = &[10]int64{2, 1, 0, 1}, 1
 	return Run{
 		Schema: Schema, Workload: "ibench", Plan: "load", Command: []string{"ibench", "load", "--rows=10"},
 		ToolVersion: "0.1", StartedUTC: started, EndedUTC: &ended, Complete: false, Reason: "interrupted",
@@ -43,7 +45,7 @@ func fullRun() Run {
 			Name: "load", Kind: KindLoad, StartedUTC: started, EndedUTC: &ended, Reason: "interrupted",
 			Metrics:    map[string]Metric{"rows": {Value: ptr(10.0), Unit: "rows", Source: "clients"}, "reads": {Unit: "reads", Source: "kernel"}},
 			Clients:    []Client{{Client: 0, RowsAcknowledged: 10, P75RowsPerSecond: ptr(1.5), MaxInsertSeconds: ptr(0.005), Error: "e"}},
-			Operations: []Operation{Summarise("insert", KindService, h, 0)},
+			Operations: []Operation{insert},
 			Events:     []Event{{Second: 3, Kind: "stall", Client: ptr(0), Text: "t"}}, EventsDropped: 2,
 			Errors: []ErrorCount{{Code: "1213", Class: "retryable", Count: 4, Example: "deadlock"}},
 			Dumps:  []string{"dumps/load-start-x.txt"}, DumpErrors: []string{"x"},
