@@ -208,7 +208,7 @@ func (r Root) btrfsDevices(d *Devices, m mount, depth int) error {
 	name := r.deviceName(m.source)
 	lists, _ := filepath.Glob(r.sys("fs/btrfs/*/devices"))
 	for _, list := range lists {
-		if !exists(filepath.Join(list, name)) {
+		if _, err := os.Lstat(filepath.Join(list, name)); err != nil {
 			continue
 		}
 		members, err := os.ReadDir(list)

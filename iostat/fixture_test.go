@@ -20,7 +20,7 @@ func unpack(t testing.TB, archive string) Root {
 	}
 	dir := t.TempDir()
 	for _, f := range a.Files {
-		put(t, filepath.Join(dir, f.Name), string(f.Data))
+		put(t, filepath.Join(dir, f.Name), strings.ReplaceAll(string(f.Data), "{root}", dir))
 	}
 	return Root{Proc: filepath.Join(dir, "proc"), Sys: filepath.Join(dir, "sys")}
 }
