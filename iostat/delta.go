@@ -25,7 +25,8 @@ type Delta struct {
 	BusyPercent     Opt[float64]  `json:"cpu_busy_percent"`
 	StealPercent    Opt[float64]  `json:"cpu_steal_percent"`
 	IOWaitPercent   Opt[float64]  `json:"cpu_iowait_percent"`
-	BusyUS          Opt[int64]    `json:"cpu_busy_us"` // microseconds of one core: busy ticks × 10,000
+	BusyUS          Opt[int64]    `json:"cpu_busy_us"`  // microseconds of one core: busy ticks × 10,000
+	TotalUS         Opt[int64]    `json:"cpu_total_us"` // of all states of all CPUs: total ticks × 10,000
 	ContextSwitches Opt[int64]    `json:"context_switches"`
 	Forks           Opt[int64]    `json:"forks"`
 
@@ -148,6 +149,7 @@ func (d *Delta) host(a, b Sample) {
 		if ticks := b.CPU.V.minus(a.CPU.V); !ticks.backwards() {
 			d.CPU = Some(ticks)
 			d.BusyUS = Some(ticks.Busy() * tickUS)
+			d.TotalUS = Some(ticks.Total() * tickUS)
 			d.BusyPercent = percent(ticks.Busy(), ticks.Total())
 			d.StealPercent = percent(ticks.Steal, ticks.Total())
 			d.IOWaitPercent = percent(ticks.IOWait, ticks.Total())

@@ -62,6 +62,10 @@ func (r Root) ProveLocal(ep Endpoint, dataDir string) (Location, error) {
 	return loc, nil
 }
 
+// DataDirOf finds the data directory of a process that the user named: it must exist in the mount namespace of the process, and the process must have a
+// file open beneath it. It is given as seen from here.
+func (r Root) DataDirOf(pid int, dataDir string) (string, error) { return r.dataDirOf(pid, dataDir) }
+
 // owners finds the processes that hold every one of the sockets.
 func (r Root) owners(socks []listener) ([]int, error) {
 	want := map[string]bool{}
