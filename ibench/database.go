@@ -25,6 +25,7 @@ type Tables interface {
 	CreateTable(ctx context.Context, t Table) error
 	// CreateIndexes builds secondary indexes on a table that holds rows, as
 	// the engine does it best: InnoDB all in one statement, MyRocks one by one.
+	// Several goroutines may call it at once, each for a table of its own.
 	CreateIndexes(ctx context.Context, table string, indexes []Index) error
 	// DropTable removes one table. A name that IsTableName doesn't accept is refused.
 	DropTable(ctx context.Context, table string) error
