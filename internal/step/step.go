@@ -1,0 +1,165 @@
+package step
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"insertbench/drivers"
+	"insertbench/internal/load"
+	"insertbench/iostat"
+	"insertbench/results"
+)
+
+// Spec is a step to measure.
+type Spec struct {
+	// Name is the step's as people know it; Kind decides which table shows it.
+	Name, Kind string
+	Server     drivers.Server
+	Run        load.Run
+	// Rates is true where clients are expected to get an acknowledgement
+	// every second: then there are rate percentiles, and a second without one
+	// is an event. An index build is one long statement.
+	Rates bool
+	// Progress, if set, is shown each interval.
+	Progress func(*load.Interval)
+}
+
+const (
+	// dumpTimeout bounds reading the server's raw status at one end.
+	dumpTimeout = 30 * time.Second
+	// maxEvents bounds the events kept in the record; more are counted.
+	maxEvents = 1000
+)
+
+// measure is a step under way.
+type measure struct {
+	meter  *Meter
+	writer *results.Writer
+	spec   Spec
+	first  iostat.Sample
+	last   iostat.Sample
+	prev   iostat.Sample
+	step   results.Step
+	// peakRSS is the most memory seen at any second, nil where unknown.
+	peakRSS *int64
+}
+
+// Run measures a step. The step it returns is valid as far as it came,
+// whatever the error; an error means that it is marked incomplete.
+func (m *Meter) Run(ctx context.Context, w *results.Writer, spec Spec) (results.Step, error) {
+	s := &measure{meter: m, writer: w, spec: spec, step: results.Step{Name: spec.Name, Kind: spec.Kind}}
+	s.dump(ctx, "start")
+	run := spec.Run
+	run.OnStart = s.begin
+	run.OnEnd = func() { s.last = s.seen(m.sampler.SampleEnds(false)) }
+	run.OnTick = s.tick
+	res, err := run.Do(ctx)
+	ended := time.Now()
+	s.step.EndedUTC = utc(ended)
+	s.step.Complete = err == nil
+	if err != nil {
+		s.step.Reason = err.Error()
+	}
+	s.describe(ctx, res)
+	s.dump(ctx, "end")
+	return s.step, errors.Join(err, s.appendHistograms(res, ended))
+}
+
+func (s *measure) begin() {
+	s.step.StartedUTC = *utc(time.Now())
+	s.first = s.seen(s.meter.sampler.SampleEnds(false))
+	s.prev = s.first
+}
+
+// seen keeps the highest memory of the samples that pass through it.
+func (s *measure) seen(at iostat.Sample) iostat.Sample {
+	if rss := s.meter.rss(at); rss.OK && (s.peakRSS == nil || rss.V > *s.peakRSS) {
+		s.peakRSS = &rss.V
+	}
+	return at
+}
+
+// tick writes one interval.
+func (s *measure) tick(iv *load.Interval) error {
+	sample := s.last
+	if iv.Full {
+		sample = s.seen(s.meter.sampler.Sample())
+	}
+	line := s.interval(iv, iostat.Between(s.prev, sample), sample)
+	s.prev = sample
+	if s.spec.Progress != nil {
+		s.spec.Progress(iv)
+	}
+	if s.spec.Rates {
+		s.stalls(iv)
+	} else {
+		line.Stalled = nil
+	}
+	return s.writer.AppendInterval(line)
+}
+
+// stalls notes the clients that got no acknowledgement in an interval.
+func (s *measure) stalls(iv *load.Interval) {
+	for _, client := range iv.Stalled {
+		if len(s.step.Events) >= maxEvents {
+			s.step.EventsDropped++
+			continue
+		}
+		s.step.Events = append(s.step.Events, results.Event{
+			Second: iv.Start.Seconds(), Kind: "stall", Client: &client,
+			Text: fmt.Sprintf("no acknowledgement for %.1f s", iv.Seconds()),
+		})
+	}
+}
+
+// interval makes the line of intervals.ndjson.
+func (s *measure) interval(iv *load.Interval, d iostat.Delta, at iostat.Sample) results.Interval {
+	line := results.Interval{
+		Step: s.spec.Name, Second: iv.Index, StartSeconds: iv.Start.Seconds(), EndSeconds: iv.End.Seconds(),
+		Deltas: s.meter.deltas(d), DirtyBytes: at.Memory.DirtyBytes.Ptr(), ServerRSSBytes: s.meter.rss(at).Ptr(),
+		Stalled: iv.Stalled,
+	}
+	for _, w := range iv.Workers {
+		line.Rows = append(line.Rows, w.Units)
+	}
+	for _, op := range iv.Ops {
+		line.Operations = append(line.Operations, intervalOperation(op))
+	}
+	return line
+}
+
+// dump saves the server's raw status and variables; one that fails is noted.
+func (s *measure) dump(ctx context.Context, edge string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dumpTimeout)
+	defer cancel()
+	for _, d := range s.spec.Server.Dumps(ctx) {
+		err := d.Err
+		if err == nil {
+			var file string
+			if file, err = s.writer.Dump(s.spec.Name, edge, d.Name, d.Text); err == nil {
+				s.step.Dumps = append(s.step.Dumps, file)
+				continue
+			}
+		}
+		s.step.DumpErrors = append(s.step.DumpErrors, fmt.Sprintf("%s at the %s: %v", d.Name, edge, err))
+	}
+}
+
+// appendHistograms writes the step's latencies to hist.hlog.
+func (s *measure) appendHistograms(res *load.Result, ended time.Time) error {
+	var errs []error
+	for _, op := range res.Ops {
+		errs = append(errs, s.writer.AppendHistogram(s.spec.Name, op.Name, results.KindService, s.step.StartedUTC, ended, op.Service))
+		if op.Response != op.Service {
+			errs = append(errs, s.writer.AppendHistogram(s.spec.Name, op.Name, results.KindResponse, s.step.StartedUTC, ended, op.Response))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func utc(t time.Time) *time.Time {
+	u := t.UTC()
+	return &u
+}
