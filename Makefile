@@ -1,0 +1,28 @@
+# Every target works on a fresh checkout with Go 1.26; test installs and
+# starts the database servers it can, and says what it skipped and why.
+.PHONY: demo build test race lint bench
+
+build:
+	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
+
+# The main job with nothing installed: a load into the embedded SQLite.
+demo: build
+	bin/ibench load --path=bin/demo.sqlite --drop --rows=1m
+
+test:
+	scripts/test.sh
+
+race:
+	scripts/test.sh -race
+
+lint:
+	test -z "$$(gofmt -l cmd drivers ibench internal iostat linkbench results | tee /dev/stderr)"
+	go vet ./...
+	go tool staticcheck ./...
+	GOOS=darwin go build ./...
+	GOOS=windows go build ./...
+
+# Prints ns per row, allocations, and the multiple of a floor measured in the
+# same program.
+bench:
+	scripts/test.sh -run '^$$' -bench . -benchmem

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"insertbench/internal/cli"
+)
+
+// run is the whole command: arguments in, exit code out.
+func run(ctx context.Context, p *cli.Process) cli.Code {
+	err := newApp(p).RunContext(ctx, p.Args)
+	if err != nil {
+		var quiet *printedError
+		if !errors.As(err, &quiet) {
+			fmt.Fprintf(p.Stderr, "ibench: %v\n", err)
+		}
+	}
+	return cli.CodeOf(err)
+}
+
+// printedError is an error whose sentence was printed where it belongs.
+type printedError struct{ error }
+
+func (e *printedError) Unwrap() error { return e.error }
+
+func newApp(p *cli.Process) *urfave.App {
+	app := &urfave.App{
+		Name:      "ibench",
+		Usage:     "run the Insert Benchmark and price every operation in hardware",
+		UsageText: "ibench COMMAND [flags]      (ibench COMMAND --help lists a command's flags)",
+		Description: "With no server named it runs on an embedded SQLite:\n" +
+			"   ibench load --rows=1m\n" +
+			"   ibench load --dbms=mysql --socket=/run/mysqld/mysqld.sock --user=root --engine=rocksdb --rows=10m --clients=2\n\n" +
+			"Exit codes:\n" + exitCodeHelp(),
+		Version:         cli.Version(),
+		HideHelpCommand: true,
+		Suggest:         true,
+		Writer:          p.Stdout,
+		ErrWriter:       p.Stderr,
+		ExitErrHandler:  func(*urfave.Context, error) {},
+		OnUsageError:    usageError,
+		Action:          noCommand,
+		Commands:        []*urfave.Command{loadCommand(p), rowsCommand(p), dropCommand(p)},
+	}
+	for _, cmd := range app.Commands {
+		cmd.OnUsageError = usageError
+		cmd.HideHelpCommand = true
+		cmd.Before = noArguments
+	}
+	return app
+}
+
+func exitCodeHelp() string {
+	var b strings.Builder
+	for _, c := range cli.Codes {
+		fmt.Fprintf(&b, "   %3d  %s\n", c.Code, c.Meaning)
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// noCommand handles a command line whose first word is no command.
+func noCommand(c *urfave.Context) error {
+	if !c.Args().Present() {
+		return errors.Join(urfave.ShowAppHelp(c), &cli.Error{Code: cli.Usage, Err: errors.New("no command given")})
+	}
+	name := c.Args().First()
+	hint := ""
+	if near := urfave.SuggestCommand(c.App.Commands, name); near != "" {
+		hint = fmt.Sprintf("; did you mean %s?", near)
+	}
+	return cli.Usagef("%q is no command%s; ibench --help lists them", name, hint)
+}
+
+// noArguments refuses what the flag parser would silently ignore: everything
+// after the first word that is no flag.
+func noArguments(c *urfave.Context) error {
+	if !c.Args().Present() {
+		return nil
+	}
+	return cli.Usagef("%s takes flags only, and %q is none (a flag's value is written --flag=value)", c.Command.Name, c.Args().First())
+}
+
+// usageError turns the flag parser's words into ours.
+func usageError(c *urfave.Context, err error, _ bool) error {
+	text := err.Error()
+	const undefined = "flag provided but not defined: -"
+	if name, ok := strings.CutPrefix(text, undefined); ok {
+		hint := ""
+		if near := nearestFlag(c, strings.TrimLeft(name, "-")); near != "" {
+			hint = fmt.Sprintf("; did you mean --%s?", near)
+		}
+		return cli.Usagef("--%s is no flag of %s%s", strings.TrimLeft(name, "-"), c.Command.Name, hint)
+	}
+	return cli.Usagef("%s: %s", c.Command.Name, strings.ReplaceAll(text, "flag -", "flag --"))
+}
+
+func nearestFlag(c *urfave.Context, name string) string {
+	near := urfave.SuggestFlag(c.Command.Flags, name, false)
+	return strings.TrimLeft(near, "-")
+}

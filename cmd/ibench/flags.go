@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"insertbench/ibench"
+	"insertbench/internal/cli"
+)
+
+// rowFlags set the seed and the shape of the rows.
+func rowFlags(cfg *ibench.Config) []urfave.Flag {
+	const category = "Rows"
+	ranged := func(name, what string, v *int32) urfave.Flag {
+		return cli.Int32Flag(name, what, v, category)
+	}
+	return []urfave.Flag{
+		&urfave.Uint64Flag{Name: "seed", Usage: "seed `N` of the rows; the same seed gives the same rows on every database", Value: cfg.Seed, Destination: &cfg.Seed, Category: category},
+		ranged("cash-registers", "cashregisterid is in 0 to `N`-1", &cfg.CashRegisters),
+		ranged("products", "productid is in 0 to `N`-1", &cfg.Products),
+		ranged("customers", "customerid is in 0 to `N`-1", &cfg.Customers),
+		ranged("max-price", "price is in 0 to `N`-1", &cfg.MaxPrice),
+		&urfave.IntFlag{Name: "data-length-min", Usage: "data has `BYTES` or more", Value: cfg.DataLengthMin, Destination: &cfg.DataLengthMin, Category: category},
+		&urfave.IntFlag{Name: "data-length-max", Usage: "data has `BYTES` or fewer", Value: cfg.DataLengthMax, Destination: &cfg.DataLengthMax, Category: category},
+		&urfave.IntFlag{Name: "data-random-pct", Usage: "`PERCENT` of data that is random (before the 0.75 that allows for base64)", Value: cfg.DataRandomPct, Destination: &cfg.DataRandomPct, Category: category},
+	}
+}
+
+// loadFlags say what a load does.
+func loadFlags(cfg *ibench.Config) []urfave.Flag {
+	const category = "Load"
+	return []urfave.Flag{
+		cli.CountFlag("rows", "insert `N` rows in total, as 1000000, 250k or 10m", &cfg.Rows, category),
+		&urfave.IntFlag{Name: "clients", Usage: "`N` clients, each with a connection of its own", Value: cfg.Clients, Destination: &cfg.Clients, Category: category},
+		&urfave.IntFlag{Name: "tables", Usage: "`N` tables: 1, or a divisor of the clients", Value: cfg.Tables, Destination: &cfg.Tables, Category: category},
+		&urfave.IntFlag{Name: "rows-per-commit", Usage: "`N` rows per statement, each a transaction", Value: cfg.RowsPerCommit, Destination: &cfg.RowsPerCommit, Category: category},
+		&urfave.IntFlag{Name: "secondary-indexes", Usage: "`N` secondary indexes, 0 to 3", Value: cfg.SecondaryIndexes, Destination: &cfg.SecondaryIndexes, Category: category},
+		cli.TextFlag("indexes-at", "build them at the `start` or end of the load", (*string)(&cfg.IndexesAt), category),
+		&urfave.BoolFlag{Name: "drop", Usage: "drop and replace the benchmark's tables that exist", Destination: &cfg.Drop, Category: category},
+		cli.TextFlag("verify", "compare the tables with what was acknowledged: full, count or off `MODE`", (*string)(&cfg.Verify), category),
+	}
+}
+
+// tableRange names the tables of a load, for messages.
+func tableRange(n int) string {
+	if n == 1 {
+		return "table " + ibench.TableName(0)
+	}
+	return fmt.Sprintf("tables %s to %s", ibench.TableName(0), ibench.TableName(n-1))
+}

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"insertbench/drivers"
+	"insertbench/ibench"
+	"insertbench/internal/cli"
+	"insertbench/internal/load"
+	"insertbench/results"
+)
+
+// loadConfig is all that a load was asked for, resolved; it goes into the record.
+type loadConfig struct {
+	Database  cli.Connection `json:"database"`
+	Load      ibench.Config  `json:"load"`
+	Measuring cli.Measuring  `json:"measuring"`
+}
+
+func loadCommand(p *cli.Process) *urfave.Command {
+	cfg := loadConfig{Load: ibench.DefaultConfig()}
+	flags := append(loadFlags(&cfg.Load), rowFlags(&cfg.Load)...)
+	flags = append(flags, cli.ConnectionFlags()...)
+	return &urfave.Command{
+		Name:  "load",
+		Usage: "insert rows into new tables as fast as the clients can, and print what each insert cost",
+		Flags: append(flags, cli.MeasuringFlags(&cfg.Measuring)...),
+		Action: func(c *urfave.Context) error {
+			if err := cfg.resolve(c, p); err != nil {
+				return err
+			}
+			return runLoad(c.Context, p, cfg)
+		},
+	}
+}
+
+// resolve reads all flags into the configuration and refuses what can't work.
+func (cfg *loadConfig) resolve(c *urfave.Context, p *cli.Process) error {
+	if err := cfg.Load.Validate(); err != nil {
+		return &cli.Error{Code: cli.Usage, Err: err}
+	}
+	if err := cfg.Measuring.Resolve(c); err != nil {
+		return err
+	}
+	var err error
+	cfg.Database, err = cli.ResolveConnection(c, p)
+	return err
+}
+
+// runLoad connects, says to whom, loads, and prints the table.
+func runLoad(ctx context.Context, p *cli.Process, cfg loadConfig) error {
+	ctx, stop := p.NotifyContext(ctx)
+	defer stop()
+	s, err := cli.StartSession(ctx, p, cfg.Database, cfg.Measuring)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	db, ok := s.Server.(ibench.Database)
+	if !ok {
+		return drivers.Configf("--dbms=%s doesn't run the Insert Benchmark", cfg.Database.DBMS)
+	}
+	if err := ibench.Prepare(ctx, cfg.Load, db); err != nil {
+		return err
+	}
+	if err := s.Record(ctx, "ibench", "load", cfg); err != nil {
+		return err
+	}
+	var progress *cli.Progress
+	loaded, err := ibench.Load(ctx, cfg.Load, ibench.Session{
+		DB: db, Meter: s.Meter, Writer: s.Writer,
+		Progress: func(step string, rows int64) func(*load.Interval) {
+			progress = s.Progress(step, "rows", rows)
+			return func(iv *load.Interval) { progress.Add(iv.Units(), iv.End, slowestUS(iv)) }
+		},
+	})
+	progress.Done()
+	s.Run.Steps, s.Run.Verify = loaded.Steps, loaded.Verify
+	return s.Finish(err, func(run *results.Run) results.Table {
+		return results.Table{Columns: results.LoadColumns(), Rows: results.LoadRows(run)}
+	})
+}
+
+// slowestUS is the slowest statement of an interval, in microseconds.
+func slowestUS(iv *load.Interval) int64 {
+	var slowest int64
+	for _, op := range iv.Ops {
+		slowest = max(slowest, op.MaxUS)
+	}
+	return slowest
+}
+
+func dropCommand(p *cli.Process) *urfave.Command {
+	return &urfave.Command{
+		Name:  "drop",
+		Usage: "remove the benchmark's tables (pi1, pi2, …) from the database, and nothing else",
+		Flags: append(cli.ConnectionFlags(), &urfave.BoolFlag{Name: "quiet", Usage: "print nothing on success", Category: "Output"}),
+		Action: func(c *urfave.Context) error {
+			conn, err := cli.ResolveConnection(c, p)
+			if err != nil {
+				return err
+			}
+			return runDrop(c.Context, p, conn, c.Bool("quiet"))
+		},
+	}
+}
+
+func runDrop(ctx context.Context, p *cli.Process, conn cli.Connection, quiet bool) error {
+	ctx, stop := p.NotifyContext(ctx)
+	defer stop()
+	server, err := cli.Open(ctx, conn)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	db, ok := server.(ibench.Database)
+	if !ok {
+		return drivers.Configf("--dbms=%s doesn't run the Insert Benchmark", conn.DBMS)
+	}
+	names, err := ibench.DropTables(ctx, db)
+	if !quiet {
+		for _, name := range names {
+			fmt.Fprintf(p.Stdout, "dropped table %s\n", name)
+		}
+		if err == nil && len(names) == 0 {
+			fmt.Fprintln(p.Stdout, "there are no tables of the benchmark")
+		}
+	}
+	return err
+}

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// ParseCount reads a whole number of things with an optional k, m, g or b
+// (thousand, million, and both of the last billion, in decimal), as in 250m.
+// Underscores between digits are allowed.
+func ParseCount(text string) (int64, error) {
+	number, scale := text, uint64(1)
+	if n := len(text); n > 0 {
+		switch text[n-1] | 0x20 {
+		case 'k':
+			number, scale = text[:n-1], 1_000
+		case 'm':
+			number, scale = text[:n-1], 1_000_000
+		case 'g', 'b':
+			number, scale = text[:n-1], 1_000_000_000
+		}
+	}
+	digits, negative := strings.CutPrefix(number, "-")
+	digits = strings.ReplaceAll(digits, "_", "")
+	v, err := strconv.ParseUint(digits, 10, 63)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a count: write a whole number, as 1000000, 10m or 250k", text)
+	}
+	hi, lo := bits.Mul64(v, scale)
+	if hi != 0 || lo > 1<<63-1 {
+		return 0, fmt.Errorf("%q is more than 64 bits hold", text)
+	}
+	if negative {
+		return -int64(lo), nil
+	}
+	return int64(lo), nil
+}
+
+// countValue is a flag whose value ParseCount reads.
+type countValue struct{ n *int64 }
+
+func (v countValue) Set(text string) error {
+	n, err := ParseCount(text)
+	if err != nil {
+		return err
+	}
+	*v.n = n
+	return nil
+}
+
+func (v countValue) String() string {
+	if v.n == nil {
+		return ""
+	}
+	return strconv.FormatInt(*v.n, 10)
+}

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"insertbench/drivers"
+	"insertbench/drivers/fake"
+	"insertbench/drivers/mysql"
+	"insertbench/drivers/sqlite"
+)
+
+// openers is the one list of databases, by --dbms.
+var openers = map[string]func(context.Context, Connection) (drivers.Server, error){
+	"mysql":  openMySQL,
+	"sqlite": openSQLite,
+	"fake":   openFake,
+}
+
+// Open connects to the database that the flags name.
+func Open(ctx context.Context, c Connection) (drivers.Server, error) {
+	return openers[c.DBMS](ctx, c)
+}
+
+func openMySQL(ctx context.Context, c Connection) (drivers.Server, error) {
+	return mysql.Open(ctx, mysql.Config{
+		DSN: c.DSN.Reveal(), Socket: c.Socket, Host: c.Host, Port: c.Port, User: c.User, Password: c.Password,
+		Database: c.Database, CreateDatabase: c.Database == "" && !c.DSN.IsSet(), TLS: c.TLS,
+		Engine: c.Engine, EngineOptions: c.EngineOptions,
+		ConnectTimeout: time.Duration(c.ConnectTimeout), StatementTimeout: time.Duration(c.StatementTimeout),
+	})
+}
+
+func openSQLite(ctx context.Context, c Connection) (drivers.Server, error) {
+	return sqlite.Open(ctx, sqlite.Config{Path: c.Path})
+}
+
+func openFake(ctx context.Context, c Connection) (drivers.Server, error) {
+	return fake.Open(ctx, fake.Config{Engine: c.Engine})
+}

@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/gofrs/flock"
+	"github.com/urfave/cli/v2"
+)
+
+// Measuring is what the flags say of measuring and of where the figures go,
+// alike for every measuring command.
+type Measuring struct {
+	Device     string `json:"device"`
+	ServerPIDs []int  `json:"server_pids"`
+	Results    string `json:"results"`
+	Tag        string `json:"tag"`
+	JSON       bool   `json:"json"`
+	Quiet      bool   `json:"quiet"`
+	Wide       bool   `json:"wide"`
+	NoLock     bool   `json:"no_lock"`
+}
+
+// MeasuringFlags are the flags that fill a Measuring.
+func MeasuringFlags(m *Measuring) []cli.Flag {
+	const measuring, output = "Measuring", "Output"
+	m.Results = "runs"
+	return []cli.Flag{
+		TextFlag("device", "price the disk `NAME`, as sda or nvme0n1 (default: those under the data directory)", &m.Device, measuring),
+		&cli.StringFlag{Name: "server-pid", Usage: "the server is process `PID`, or a comma list of them (default: found by its socket and proven)", Category: measuring},
+		&cli.BoolFlag{Name: "no-lock", Usage: "measure though another measuring run holds this host's lock", Destination: &m.NoLock, Category: measuring},
+		TextFlag("results", "keep the record of the run below `FOLDER`", &m.Results, output),
+		TextFlag("tag", "`TEXT` to tell this run by, in the record and in the table", &m.Tag, output),
+		&cli.BoolFlag{Name: "json", Usage: "print the record on standard output instead of tables", Destination: &m.JSON, Category: output},
+		&cli.BoolFlag{Name: "quiet", Usage: "print nothing on success", Destination: &m.Quiet, Category: output},
+		&cli.BoolFlag{Name: "wide", Usage: "print more columns", Destination: &m.Wide, Category: output},
+	}
+}
+
+// Resolve reads the flags that need parsing.
+func (m *Measuring) Resolve(c *cli.Context) error {
+	text := c.String("server-pid")
+	if text == "" {
+		return nil
+	}
+	for part := range strings.SplitSeq(text, ",") {
+		pid, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || pid < 1 {
+			return Usagef("--server-pid=%s: %q is no process id", text, part)
+		}
+		m.ServerPIDs = append(m.ServerPIDs, pid)
+	}
+	return nil
+}
+
+// LockHost takes the lock that keeps two measuring runs of one host apart,
+// since each would be charged for the other. The lock goes with the process.
+func LockHost() (unlock func(), err error) {
+	path := filepath.Join(os.TempDir(), "insertbench.lock")
+	lock := flock.New(path, flock.SetPermissions(0o666))
+	held, err := lock.TryLock()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("take this host's lock %s: %w; remove the file if it is another user's, or use --no-lock", path, err)
+	case !held:
+		return nil, &Error{Locked, fmt.Errorf("another measuring run holds this host's lock %s; wait for it, or use --no-lock if its load may disturb yours", path)}
+	}
+	return func() { _ = lock.Close() }, nil
+}
+
+var (
+	passwordArg = regexp.MustCompile(`^(--?password)=.*$`)
+	dsnArg      = regexp.MustCompile(`^(--?dsn=)(.*)$`)
+)
+
+// Redact gives a command line without its passwords, for the record.
+func Redact(args []string) []string {
+	shown := make([]string, len(args))
+	for i, arg := range args {
+		previous := ""
+		if i > 0 {
+			previous = strings.TrimLeft(args[i-1], "-")
+		}
+		switch {
+		case strings.HasPrefix(arg, "-") && passwordArg.MatchString(arg):
+			shown[i] = passwordArg.ReplaceAllString(arg, "$1=***")
+		case dsnArg.MatchString(arg):
+			parts := dsnArg.FindStringSubmatch(arg)
+			shown[i] = parts[1] + redactDSN(parts[2])
+		case i > 0 && strings.HasPrefix(args[i-1], "-") && previous == "password":
+			shown[i] = "***"
+		case i > 0 && strings.HasPrefix(args[i-1], "-") && previous == "dsn":
+			shown[i] = redactDSN(arg)
+		default:
+			shown[i] = arg
+		}
+	}
+	return shown
+}
+
+// redactDSN hides a DSN's password; one that can't be parsed is hidden whole.
+func redactDSN(dsn string) string {
+	cfg, err := mysql.ParseDSN(dsn)
+	if err != nil {
+		return "***"
+	}
+	if cfg.Passwd != "" {
+		cfg.Passwd = "***"
+	}
+	return cfg.FormatDSN()
+}

@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"golang.org/x/term"
+)
+
+// Process is all that a command takes from the operating system. Nothing else
+// reads os.Args, the environment or the standard streams, or exits.
+type Process struct {
+	Args   []string
+	Getenv func(string) string
+	Stdin  *os.File
+	Stdout io.Writer
+	Stderr io.Writer
+	// Terminal says whether Stderr is a terminal, where progress is one line
+	// drawn again and again.
+	Terminal bool
+	// Exit ends the process at once; it is called only for a second signal.
+	Exit func(Code)
+}
+
+// System is the real process.
+func System() *Process {
+	return &Process{
+		Args: os.Args, Getenv: os.Getenv, Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Terminal: term.IsTerminal(int(os.Stderr.Fd())),
+		Exit:     func(c Code) { os.Exit(int(c)) },
+	}
+}
+
+// NotifyContext gives a context that the first SIGINT, SIGTERM or SIGHUP ends,
+// with a *SignalError as its cause. A second signal exits at once. The
+// returned function gives the signals back and must be called.
+func (p *Process) NotifyContext(parent context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	done := make(chan struct{})
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for first := true; ; first = false {
+			select {
+			case s := <-signals:
+				err := &SignalError{s}
+				if !first {
+					p.Exit(CodeOf(err))
+					return
+				}
+				cancel(err)
+			case <-done:
+				return
+			}
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(signals)
+		close(done)
+		<-ended
+		cancel(nil)
+	}
+}
+
+// Warnf prints one warning to standard error.
+func (p *Process) Warnf(format string, args ...any) {
+	fmt.Fprintf(p.Stderr, "warning: "+format+"\n", args...)
+}
+
+// ReadPassword asks on the terminal without echo.
+func (p *Process) ReadPassword(prompt string) (string, error) {
+	if !term.IsTerminal(int(p.Stdin.Fd())) {
+		return "", errors.New("can't ask for a password: standard input is no terminal; use --password-file")
+	}
+	fmt.Fprint(p.Stderr, prompt)
+	text, err := term.ReadPassword(int(p.Stdin.Fd()))
+	fmt.Fprintln(p.Stderr)
+	if err != nil {
+		return "", fmt.Errorf("read the password from the terminal: %w", err)
+	}
+	return string(text), nil
+}

@@ -1,0 +1,172 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/shirou/gopsutil/v3/cpu"
+	"github.com/shirou/gopsutil/v3/host"
+	"github.com/shirou/gopsutil/v3/mem"
+
+	"insertbench/drivers"
+	"insertbench/internal/step"
+	"insertbench/iostat"
+	"insertbench/results"
+)
+
+// Session is one measuring command from its connection to its exit code: the
+// server, the meter, the record, and what is printed.
+type Session struct {
+	Server drivers.Server
+	Meter  *step.Meter
+	Writer *results.Writer
+	// Run is the record; its Steps and Verify are the caller's to fill.
+	Run results.Run
+
+	process   *Process
+	measuring Measuring
+	unlock    func()
+}
+
+// StartSession takes the host's lock, connects, finds the server's process
+// and disks, and prints the line that names them. Nothing was touched yet when
+// it returns.
+func StartSession(ctx context.Context, p *Process, conn Connection, m Measuring) (*Session, error) {
+	s := &Session{process: p, measuring: m, unlock: func() {}}
+	if !m.NoLock {
+		unlock, err := LockHost()
+		if err != nil {
+			return nil, err
+		}
+		s.unlock = unlock
+	}
+	var err error
+	if s.Server, err = Open(ctx, conn); err != nil {
+		s.Close()
+		return nil, err
+	}
+	s.Meter, err = step.NewMeter(iostat.Root{}, step.Target{Server: s.Server, Device: m.Device, ServerPIDs: m.ServerPIDs})
+	if err != nil {
+		s.Close()
+		return nil, err
+	}
+	if !m.Quiet {
+		fmt.Fprintln(p.Stderr, s.headLine())
+		for _, w := range s.Meter.Warnings() {
+			p.Warnf("%s", w)
+		}
+	}
+	return s, nil
+}
+
+// headLine names the server, what was read back of it, and the disks priced.
+func (s *Session) headLine() string {
+	id := s.Server.Identity()
+	parts := []string{fmt.Sprintf("%s %s", id.Product, id.Version)}
+	if id.Engine != "" && !strings.EqualFold(id.Engine, id.Product) {
+		parts = append(parts, "engine "+id.Engine)
+	}
+	parts = append(parts, id.Durability, id.Transport)
+	if disks := s.Meter.DiskNames(); disks != "" {
+		parts = append(parts, "disk "+disks)
+	}
+	return "server: " + strings.Join(parts, "; ")
+}
+
+// Record makes the run's folder and the first, incomplete, record in it.
+func (s *Session) Record(ctx context.Context, workload, plan string, config any) error {
+	id := s.Server.Identity()
+	settings, err := s.Server.Settings(ctx)
+	if err != nil {
+		return fmt.Errorf("read back the server's settings: %w", err)
+	}
+	s.Run = results.Run{
+		Workload: workload, Plan: plan, Command: Redact(s.process.Args), ToolVersion: Version(),
+		StartedUTC: time.Now().UTC(), Tag: s.measuring.Tag, DBMS: id.DBMS, Engine: id.Engine, Config: config,
+		Environment: environment(),
+		Server: results.Server{
+			Product: id.Product, Version: id.Version, Durability: id.Durability, Transport: id.Transport, Embedded: id.Embedded,
+		},
+		Warnings: s.Meter.Warnings(),
+	}
+	for _, x := range settings {
+		s.Run.Server.Settings = append(s.Run.Server.Settings, results.Setting(x))
+	}
+	s.Meter.Describe(&s.Run)
+	s.Writer, err = results.Create(s.measuring.Results, s.Run)
+	return err
+}
+
+// environment reads what kind of host this is; what can't be read stays empty.
+func environment() results.Environment {
+	e := results.Environment{OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.NumCPU(), GoVersion: runtime.Version()}
+	e.Hostname, _ = os.Hostname()
+	e.Kernel, _ = host.KernelVersion()
+	if list, err := cpu.Info(); err == nil && len(list) > 0 {
+		e.CPUModel = list[0].ModelName
+	}
+	if vm, err := mem.VirtualMemory(); err == nil {
+		total := int64(vm.Total)
+		e.MemoryBytes = &total
+	}
+	return e
+}
+
+// Progress begins the progress of a step; a quiet run shows none.
+func (s *Session) Progress(name, unit string, total int64) *Progress {
+	if s.measuring.Quiet {
+		return nil
+	}
+	return s.process.NewProgress(name, unit, total)
+}
+
+// Finish completes and saves the record, prints it or its table, and returns
+// the run's error, or the one of saving.
+func (s *Session) Finish(runErr error, table func(*results.Run) results.Table) error {
+	ended := time.Now().UTC()
+	s.Run.EndedUTC = &ended
+	s.Run.Complete = runErr == nil
+	if runErr != nil {
+		s.Run.Reason = runErr.Error()
+	}
+	code := int(CodeOf(runErr))
+	s.Run.ExitCode = &code
+	saveErr := s.Writer.Save(s.Run)
+	if runErr == nil && saveErr == nil && s.measuring.Quiet && !s.measuring.JSON {
+		return s.Writer.Close()
+	}
+	printErr := s.print(table)
+	return errors.Join(runErr, saveErr, s.Writer.Close(), printErr)
+}
+
+// print writes the record or the table to standard output.
+func (s *Session) print(table func(*results.Run) results.Table) error {
+	if s.measuring.JSON {
+		data, err := results.Encode(s.Run)
+		if err != nil {
+			return fmt.Errorf("print the record: %w", err)
+		}
+		_, err = s.process.Stdout.Write(data)
+		return err
+	}
+	t := table(&s.Run)
+	t.Wide = s.measuring.Wide
+	if err := t.WriteText(s.process.Stdout); err != nil {
+		return fmt.Errorf("print the table: %w", err)
+	}
+	_, err := fmt.Fprintf(s.process.Stdout, "\nrecord: %s\n", s.Writer.Dir())
+	return err
+}
+
+// Close gives back the connection and the lock.
+func (s *Session) Close() {
+	if s.Server != nil {
+		_ = s.Server.Close() // nothing is left to say to it
+	}
+	s.unlock()
+}
