@@ -107,10 +107,10 @@ func product(vars map[string]string) string {
 			return p.name
 		}
 	}
-	// Builds from source say "Source distribution" and no name. Only MySQL
-	// and its forks answer this protocol that way.
-	if comment := vars["version_comment"]; comment != "" {
-		return "MySQL-compatible (" + comment + ")"
+	// Builds from source and distributions' packages say "Source distribution"
+	// or "(Debian)" and no name. server_uuid is a variable of MySQL's own.
+	if vars["server_uuid"] != "" {
+		return "MySQL"
 	}
 	return "MySQL-compatible"
 }
