@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"sync/atomic"
 	"time"
 )
 
@@ -38,8 +37,24 @@ type Done struct {
 type Worker struct {
 	Task Task
 	// Pacer gives the intended starts; nil means as fast as possible, where
-	// an operation is intended to start when it is ready to be sent.
+	// an operation is intended to start when it is ready to be sent. A pacer
+	// that keeps state (Poisson) serves one worker only.
 	Pacer Pacer
+	// LateAfter is how long after its intended start an operation is sent
+	// before it counts as late. 0 means until the next one is due too, but a
+	// millisecond at least, about what timers are good for: a late worker is
+	// a whole operation behind its schedule. Unused without a pacer.
+	LateAfter time.Duration
+	// DropAfter drops, instead of sending, what is overdue by more than this
+	// when it is its turn: Next is not called for it, so that the rows that
+	// are sent stay consecutive, and it is counted (k6 calls these
+	// dropped_iterations). 0 drops nothing: a backlog is sent as fast as the
+	// server takes it. Unused without a pacer.
+	DropAfter time.Duration
+	// MinGap is the least time between two sends, so that a backlog is worked
+	// off at a bounded rate and not in a burst: half the mean gap means at
+	// most twice the rate. 0 means no bound. Unused without a pacer.
+	MinGap time.Duration
 }
 
 // Run is one measured run of workers side by side.
@@ -49,17 +64,21 @@ type Run struct {
 	Workers []Worker
 	// Tick is the length of an interval; 0 means one second.
 	Tick time.Duration
-	// Limit ends the run after so long; 0 means that the tasks end it.
+	// Limit ends the run after so long; 0 means that the tasks end it. What is
+	// due before it is sent unless a worker is behind, what is due at it or
+	// later is not. Operations that a worker was still behind with are in no count.
 	Limit time.Duration
 	// Grace is how long operations under way may take to finish once the run
-	// is to stop, before Abort is called; 0 means five seconds.
+	// is to stop, before Abort is called, and then how long they may take to
+	// return before they are given up; 0 means five seconds.
 	Grace time.Duration
-	// OnStart is called when every worker is ready, right before the first
-	// operation; OnEnd right after the last answer. Counters are read there.
+	// OnStart is called right before the first operation, OnEnd right after
+	// the last answer. Counters are read there.
 	OnStart, OnEnd func()
-	// OnTick gets each interval as it ends. It is called by the goroutine
-	// that called Do; the interval and its histograms are reused after it
-	// returns. An error stops the run.
+	// OnTick gets each interval as it ends, the last one included. It is
+	// called by the goroutine that called Do; the interval and its histograms
+	// are reused after it returns. An error or a panic stops the run, whose
+	// remaining intervals are still handed over.
 	OnTick func(*Interval) error
 }
 
@@ -70,7 +89,8 @@ const (
 
 // Do runs the workers to their end, to the limit, to the first error, or until
 // ctx ends. The result is complete as far as the run came, whatever the error.
-// The error is the first worker's, OnTick's, or the cause of ctx.
+// The error is the first worker's (a *WorkerError), OnTick's, or the cause of
+// ctx, whichever came first; or, after the limit, that workers had to be given up.
 func (r Run) Do(ctx context.Context) (*Result, error) {
 	if r.Tick <= 0 {
 		r.Tick = defaultTick
@@ -79,172 +99,29 @@ func (r Run) Do(ctx context.Context) (*Result, error) {
 		r.Grace = defaultGrace
 	}
 	c := newClock(r)
-	exits := make(chan int, len(r.Workers))
-	begin := make(chan struct{})
-	for i := range r.Workers {
-		go func() {
-			defer func() { exits <- i }()
-			<-begin
-			c.work(context.WithoutCancel(ctx), i)
-		}()
-	}
 	if r.OnStart != nil {
 		r.OnStart()
 	}
 	c.start = time.Now()
-	close(begin)
-	err := c.watch(ctx, exits)
+	if ctx.Err() != nil {
+		c.halt(context.Cause(ctx))
+	}
+	exits := make(chan int, len(r.Workers))
+	for i := range r.Workers {
+		go func() {
+			defer func() { exits <- i }()
+			c.work(context.WithoutCancel(ctx), i)
+		}()
+	}
+	c.watch(ctx, exits)
+	end := time.Since(c.start)
 	if r.OnEnd != nil {
 		r.OnEnd()
 	}
-	if last := c.tick(time.Since(c.start), false); err == nil {
-		err = last
-	}
-	return c.result(), err
+	c.tick(end, false)
+	c.joinAborts()
+	return c.merged.result(c.recorders), c.first
 }
-
-// clock owns a run: it watches the workers, ticks, and merges.
-type clock struct {
-	run       Run
-	start     time.Time
-	stopping  atomic.Bool
-	stop      chan struct{}
-	recorders []*Recorder
-	merged    *merger
-	finished  []bool
-}
-
-func newClock(r Run) *clock {
-	c := &clock{run: r, stop: make(chan struct{}), finished: make([]bool, len(r.Workers))}
-	for _, w := range r.Workers {
-		c.recorders = append(c.recorders, newRecorder(len(r.Ops), w.Pacer != nil))
-	}
-	c.merged = newMerger(r)
-	return c
-}
-
-// work is the body of worker i.
-func (c *clock) work(ctx context.Context, i int) {
-	rec, task, pacer := c.recorders[i], c.run.Workers[i].Task, c.run.Workers[i].Pacer
-	defer func() {
-		if p := recover(); p != nil {
-			rec.fail(&PanicError{Value: p, Stack: debug.Stack()})
-		}
-	}()
-	for n := int64(0); !c.stopping.Load() && task.Next(); n++ {
-		intended := time.Duration(-1)
-		if pacer != nil {
-			intended = pacer.Start(n)
-			if !c.sleepUntil(intended) {
-				return
-			}
-		}
-		sent := time.Since(c.start)
-		if intended < 0 {
-			intended = sent
-		}
-		rec.waitingFrom.Store(int64(intended) + 1)
-		done, err := task.Do(ctx, rec)
-		answered := time.Since(c.start)
-		rec.waitingFrom.Store(0)
-		if err != nil {
-			rec.fail(err)
-			return
-		}
-		rec.record(done, intended, sent, answered)
-	}
-}
-
-// sleepUntil waits for an offset from the start; false means that the run stops.
-func (c *clock) sleepUntil(offset time.Duration) bool {
-	wait := offset - time.Since(c.start)
-	if wait <= 0 {
-		return !c.stopping.Load()
-	}
-	timer := time.NewTimer(wait)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-c.stop:
-		return false
-	}
-}
-
-// watch ticks until all workers have ended and returns why the run stopped
-// early, nil if it didn't.
-func (c *clock) watch(ctx context.Context, exits <-chan int) error {
-	ticker := time.NewTicker(c.run.Tick)
-	defer ticker.Stop()
-	var limit <-chan time.Time
-	if c.run.Limit > 0 {
-		timer := time.NewTimer(c.run.Limit - time.Since(c.start))
-		defer timer.Stop()
-		limit = timer.C
-	}
-	var first error
-	var grace <-chan time.Time
-	halt := func(err error) {
-		if first == nil {
-			first = err
-		}
-		if !c.stopping.Swap(true) {
-			close(c.stop)
-			grace = time.After(c.run.Grace)
-		}
-	}
-	aborted := false
-	cancelled := ctx.Done()
-	for running := len(c.run.Workers); running > 0; {
-		select {
-		case i := <-exits:
-			running--
-			c.finished[i] = true
-			if err := c.recorders[i].failure(); err != nil {
-				halt(&WorkerError{Worker: i, Err: err})
-			}
-		case <-ticker.C:
-			if err := c.tick(time.Since(c.start), true); err != nil {
-				halt(err)
-			}
-		case <-limit:
-			limit = nil
-			halt(nil)
-		case <-cancelled:
-			cancelled = nil
-			halt(context.Cause(ctx))
-		case <-grace:
-			if aborted {
-				halt(fmt.Errorf("%d workers did not end within %v of being told to", running, 2*c.run.Grace))
-				return first
-			}
-			aborted = true
-			c.abort()
-			grace = time.After(c.run.Grace)
-		}
-	}
-	return first
-}
-
-// abort breaks off the operations that are still under way.
-func (c *clock) abort() {
-	for i, w := range c.run.Workers {
-		if !c.finished[i] {
-			w.Task.Abort()
-		}
-	}
-}
-
-// tick merges what the workers counted since the last tick and hands it on.
-func (c *clock) tick(now time.Duration, full bool) error {
-	iv := c.merged.take(c.recorders, c.finished, now, full)
-	if c.run.OnTick == nil {
-		return nil
-	}
-	return c.run.OnTick(iv)
-}
-
-func (c *clock) result() *Result { return c.merged.result(c.recorders) }
 
 // WorkerError is a worker's failure, with the worker's number from 0.
 type WorkerError struct {
@@ -263,6 +140,15 @@ func (e *WorkerError) Unwrap() error { return e.Err }
 type PanicError struct {
 	Value any
 	Stack []byte
+}
+
+// recovered turns a recovered value into an error, nil into none. It is called
+// in the deferred function, where the stack is still that of the panic.
+func recovered(value any) error {
+	if value == nil {
+		return nil
+	}
+	return &PanicError{Value: value, Stack: debug.Stack()}
 }
 
 // Error says that it is a defect.

@@ -16,13 +16,14 @@ type Interval struct {
 	// Start and End are offsets from the run's start; a late tick makes a
 	// longer interval, and rates divide by its real length.
 	Start, End time.Duration
-	// Full is false for the last, cut short, interval.
+	// Full is false for the last, cut short, interval, whose length may be 0.
 	Full bool
 	// Workers has one entry per worker, Ops one per operation.
 	Workers []WorkerInterval
 	Ops     []OpInterval
-	// Stalled lists the workers that got no answer in a full interval though
-	// they waited for one all through it.
+	// Stalled lists the workers that got no answer in a full interval, and
+	// that had, where they keep a pace, an operation under way that was due
+	// before the interval began.
 	Stalled []int
 }
 
@@ -43,13 +44,33 @@ type WorkerInterval struct {
 	Ops, Units int64
 	// MaxUS is the slowest answer in the interval, in microseconds; 0 without one.
 	MaxUS int64
+	Pace
+}
+
+// Pace is how well a schedule was kept; all 0 without a pacer. What was due and
+// not yet sent when the run stopped is in no count.
+type Pace struct {
+	// Late counts acknowledged operations that were sent late, by
+	// Worker.LateAfter; Dropped those that were due and not sent, by
+	// Worker.DropAfter.
+	Late, Dropped int64
+	// MaxDelayUS is the longest time that an acknowledged operation was sent
+	// after its intended start, in microseconds rounded down.
+	MaxDelayUS int64
+}
+
+func (p *Pace) add(o Pace) {
+	p.Late += o.Late
+	p.Dropped += o.Dropped
+	p.MaxDelayUS = max(p.MaxDelayUS, o.MaxDelayUS)
 }
 
 // OpInterval is one operation's part of an interval, over all workers.
 type OpInterval struct {
 	Name         string
 	Count, Units int64
-	MaxUS        int64
+	// MaxUS and MaxResponseUS are exact; 0 without an answer.
+	MaxUS, MaxResponseUS int64
 	// Service counts from sending, Response from the intended start; the
 	// same histogram where no worker of the run has a pacer.
 	Service, Response *hdrhistogram.Histogram
@@ -58,12 +79,13 @@ type OpInterval struct {
 // Result is a whole run.
 type Result struct {
 	// FirstSent and LastAck bound the window that rates divide by, as offsets
-	// from the run's start. Both are 0 where nothing was acknowledged.
+	// from the run's start: the first send of all workers, answered or not, and
+	// the last acknowledgement. Both are 0 where nothing was acknowledged.
 	FirstSent, LastAck time.Duration
 	Workers            []WorkerResult
 	Ops                []OpResult
 	Errors             []ErrorCount
-	// StalledSeconds counts the (worker, full interval) pairs without an answer.
+	// StalledSeconds counts the (worker, full interval) pairs in Interval.Stalled.
 	StalledSeconds int64
 }
 
@@ -79,6 +101,15 @@ func (r *Result) Units() int64 {
 	return n
 }
 
+// Pace adds up how well all workers kept their schedules.
+func (r *Result) Pace() Pace {
+	var p Pace
+	for _, w := range r.Workers {
+		p.add(w.Pace)
+	}
+	return p
+}
+
 // WorkerResult is one worker's whole run.
 type WorkerResult struct {
 	// Units were acknowledged, Unknown sent without an answer, Refused
@@ -90,7 +121,12 @@ type WorkerResult struct {
 	// ran to the end: four bytes a second, the only thing here that grows,
 	// and it grows with time, not with rows.
 	Rates []float32
-	Err   error
+	// Err is why the worker ended early.
+	Err error
+	// Hung says that the worker was given up with an operation under way,
+	// whose outcome is unknown.
+	Hung bool
+	Pace
 }
 
 // OpResult is one operation's whole run, over all workers.
@@ -100,8 +136,9 @@ type OpResult struct {
 	// MaxUS and MaxResponseUS are exact; MeanUS is NaN without operations.
 	MaxUS, MaxResponseUS int64
 	MeanUS               float64
-	// Overflow counts values above an hour, clamped in the histograms.
-	Overflow int64
+	// Overflow counts service times above an hour, ResponseOverflow response
+	// times; the histograms hold them as an hour.
+	Overflow, ResponseOverflow int64
 	// Buckets counts service times by BucketBoundsUS.
 	Buckets           [10]int64
 	Service, Response *hdrhistogram.Histogram
@@ -123,6 +160,7 @@ type merger struct {
 	totals   []opCounts
 	workers  []WorkerResult
 	interval Interval
+	window   window
 	stalls   int64
 }
 
@@ -148,30 +186,26 @@ func newMerger(r Run) *merger {
 }
 
 // take moves the workers' counts into the next interval and the totals.
-func (m *merger) take(recs []*Recorder, finished []bool, now time.Duration, full bool) *Interval {
+func (m *merger) take(recs []*Recorder, now time.Duration, full bool) *Interval {
+	m.nextInterval(now, full)
 	iv := &m.interval
-	if iv.End > 0 {
-		iv.Index++
-	}
-	iv.Start, iv.End, iv.Full = iv.End, now, full
-	iv.Stalled = iv.Stalled[:0]
-	for i := range iv.Ops {
-		op := &iv.Ops[i]
-		op.Count, op.Units, op.MaxUS = 0, 0, 0
-		op.Service.Reset()
-		op.Response.Reset()
-	}
 	for i, rec := range recs {
-		w := m.takeWorker(rec, m.paced[i])
+		// Read before the counts: an answer between the two is counted, and
+		// without one the worker waited until now.
+		waited := !m.paced[i] || waitedSince(rec, iv.Start)
+		w, ended := m.takeWorker(rec, m.paced[i])
 		iv.Workers[i] = w
 		total := &m.workers[i]
 		total.Ops += w.Ops
+		total.Units += w.Units
 		total.MaxUS = max(total.MaxUS, w.MaxUS)
-		if !full || finished[i] {
+		total.Pace.add(w.Pace)
+		total.Hung = !ended
+		if !full || ended {
 			continue
 		}
 		total.Rates = append(total.Rates, float32(float64(w.Units)/iv.Seconds()))
-		if w.Ops == 0 && (!m.paced[i] || waitedAll(rec, iv.Start)) {
+		if w.Ops == 0 && waited {
 			iv.Stalled = append(iv.Stalled, i)
 			m.stalls++
 		}
@@ -180,15 +214,33 @@ func (m *merger) take(recs []*Recorder, finished []bool, now time.Duration, full
 	return iv
 }
 
-// waitedAll says whether the operation under way was due before start.
-func waitedAll(rec *Recorder, start time.Duration) bool {
+// nextInterval makes the interval an empty one that follows the last.
+func (m *merger) nextInterval(now time.Duration, full bool) {
+	iv := &m.interval
+	if iv.End > 0 {
+		iv.Index++
+	}
+	iv.Start, iv.End, iv.Full = iv.End, now, full
+	iv.Stalled = iv.Stalled[:0]
+	for i := range iv.Ops {
+		op := &iv.Ops[i]
+		if op.Count > 0 {
+			op.Service.Reset()
+			op.Response.Reset()
+		}
+		op.Count, op.Units, op.MaxUS, op.MaxResponseUS = 0, 0, 0, 0
+	}
+}
+
+// waitedSince says whether the operation under way was due before start.
+func waitedSince(rec *Recorder, start time.Duration) bool {
 	from := rec.waitingFrom.Load()
 	return from != 0 && time.Duration(from-1) <= start
 }
 
 // takeWorker swaps a worker's histograms for the spare ones and merges them
 // into the interval, outside the worker's lock.
-func (m *merger) takeWorker(rec *Recorder, paced bool) (w WorkerInterval) {
+func (m *merger) takeWorker(rec *Recorder, paced bool) (w WorkerInterval, ended bool) {
 	rec.mu.Lock()
 	for i := range rec.ops {
 		if rec.ops[i].count == 0 {
@@ -201,32 +253,42 @@ func (m *merger) takeWorker(rec *Recorder, paced bool) (w WorkerInterval) {
 		}
 		mine.opSums, theirs.opSums = theirs.opSums, opSums{}
 	}
+	pace := rec.pace
+	rec.pace = paceCounts{}
+	m.window.extend(rec.window)
+	ended = rec.ended
 	rec.mu.Unlock()
+
+	w.Pace = Pace{Late: pace.late, Dropped: pace.dropped, MaxDelayUS: pace.maxDelay.Microseconds()}
 	for i := range m.spare {
-		s := &m.spare[i]
-		if s.count == 0 {
-			continue
+		if s := &m.spare[i]; s.count > 0 {
+			w.Ops += s.count
+			w.Units += s.units
+			w.MaxUS = max(w.MaxUS, s.maxUS)
+			m.mergeSpare(i, paced)
 		}
-		op := &m.interval.Ops[i]
-		op.Count += s.count
-		op.Units += s.units
-		op.MaxUS = max(op.MaxUS, s.maxUS)
-		op.Service.Merge(s.service)
-		switch {
-		case paced:
-			op.Response.Merge(s.response)
-			s.response.Reset()
-		case m.anyPace:
-			op.Response.Merge(s.service)
-		}
-		s.service.Reset()
-		w.Ops += s.count
-		w.Units += s.units
-		w.MaxUS = max(w.MaxUS, s.maxUS)
-		m.totals[i].opSums.add(s.opSums)
-		s.opSums = opSums{}
 	}
-	return w
+	return w, ended
+}
+
+// mergeSpare adds the spare counts of operation i to the interval and empties them.
+func (m *merger) mergeSpare(i int, paced bool) {
+	s, op := &m.spare[i], &m.interval.Ops[i]
+	op.Count += s.count
+	op.Units += s.units
+	op.MaxUS = max(op.MaxUS, s.maxUS)
+	op.MaxResponseUS = max(op.MaxResponseUS, s.maxResponseUS)
+	op.Service.Merge(s.service)
+	switch {
+	case paced:
+		op.Response.Merge(s.response)
+		s.response.Reset()
+	case m.anyPace:
+		op.Response.Merge(s.service)
+	}
+	s.service.Reset()
+	m.totals[i].opSums.add(s.opSums)
+	s.opSums = opSums{}
 }
 
 // addToTotals adds the interval's histograms to the run's.
@@ -246,21 +308,16 @@ func (m *merger) addToTotals() {
 // result reads the totals once the workers have ended.
 func (m *merger) result(recs []*Recorder) *Result {
 	res := &Result{Workers: m.workers, StalledSeconds: m.stalls}
+	if m.window.acked {
+		res.FirstSent, res.LastAck = m.window.firstSent, m.window.lastAck
+	}
 	errors := map[ErrorKey]int64{}
-	began := false
 	for i, rec := range recs {
 		rec.mu.Lock()
 		w := &m.workers[i]
-		w.Units, w.Unknown, w.Refused, w.Err = rec.units, rec.unknown, rec.refused, rec.err
+		w.Unknown, w.Refused, w.Err = rec.unknown, rec.refused, rec.err
 		for key, n := range rec.errors {
 			errors[key] += n
-		}
-		if rec.began {
-			if !began || rec.firstSent < res.FirstSent {
-				res.FirstSent = rec.firstSent
-			}
-			res.LastAck = max(res.LastAck, rec.lastAck)
-			began = true
 		}
 		rec.mu.Unlock()
 	}
@@ -268,7 +325,7 @@ func (m *merger) result(recs []*Recorder) *Result {
 		t := &m.totals[i]
 		op := OpResult{
 			Name: name, Count: t.count, Units: t.units, MaxUS: t.maxUS, MaxResponseUS: t.maxResponseUS,
-			MeanUS: t.mean(), Overflow: t.overflow, Buckets: t.buckets, Service: t.service, Response: t.response,
+			MeanUS: t.mean(), Overflow: t.overflow, ResponseOverflow: t.responseOverflow, Buckets: t.buckets, Service: t.service, Response: t.response,
 		}
 		if op.Response == nil {
 			op.Response = op.Service

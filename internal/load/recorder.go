@@ -33,16 +33,42 @@ type Recorder struct {
 	// nanosecond, 0 when there is none.
 	waitingFrom atomic.Int64
 
-	mu        sync.Mutex
-	ops       []opCounts
-	units     int64
-	firstSent time.Duration
-	lastAck   time.Duration
-	began     bool
-	errors    map[ErrorKey]int64
-	unknown   int64
-	refused   int64
-	err       error
+	mu      sync.Mutex
+	ops     []opCounts
+	pace    paceCounts
+	window  window
+	errors  map[ErrorKey]int64
+	unknown int64
+	refused int64
+	ended   bool
+	err     error
+}
+
+// window is the time from the first send to the last acknowledgement.
+type window struct {
+	began, acked       bool
+	firstSent, lastAck time.Duration
+}
+
+func (w *window) extend(o window) {
+	if o.began && (!w.began || o.firstSent < w.firstSent) {
+		w.began, w.firstSent = true, o.firstSent
+	}
+	w.acked = w.acked || o.acked
+	w.lastAck = max(w.lastAck, o.lastAck)
+}
+
+// paceCounts is how one worker kept its pace since the last tick.
+type paceCounts struct {
+	late, dropped int64
+	maxDelay      time.Duration
+}
+
+// timing is when an operation was intended, sent and answered, as offsets from
+// the run's start, and whether it was sent late.
+type timing struct {
+	intended, sent, answered time.Duration
+	late                     bool
 }
 
 // ErrorKey is what errors are counted by.
@@ -63,8 +89,9 @@ type opCounts struct {
 
 // opSums are the plain counts of one operation.
 type opSums struct {
-	count, units, maxUS, maxResponseUS, sumNS, overflow int64
-	buckets                                             [10]int64
+	count, units, maxUS, maxResponseUS, sumNS int64
+	overflow, responseOverflow                int64
+	buckets                                   [10]int64
 }
 
 func (s *opSums) add(o opSums) {
@@ -72,6 +99,7 @@ func (s *opSums) add(o opSums) {
 	s.units += o.units
 	s.sumNS += o.sumNS
 	s.overflow += o.overflow
+	s.responseOverflow += o.responseOverflow
 	s.maxUS = max(s.maxUS, o.maxUS)
 	s.maxResponseUS = max(s.maxResponseUS, o.maxResponseUS)
 	for i, n := range o.buckets {
@@ -90,30 +118,47 @@ func newRecorder(ops int, paced bool) *Recorder {
 	return r
 }
 
-// record notes an acknowledged operation. Offsets are from the run's start.
-func (r *Recorder) record(d Done, intended, sent, answered time.Duration) {
-	serviceUS := microseconds(answered - sent)
-	responseUS := microseconds(answered - intended)
+// begin notes the worker's first send.
+func (r *Recorder) begin(sent time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if !r.began {
-		r.began, r.firstSent = true, sent
-	}
-	r.lastAck = answered
-	r.units += d.Units
+	r.window.began, r.window.firstSent = true, sent
+}
+
+// record notes an acknowledged operation.
+func (r *Recorder) record(d Done, t timing) {
+	serviceUS := microseconds(t.answered - t.sent)
+	responseUS := microseconds(t.answered - t.intended)
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	op := &r.ops[d.Op]
+	r.window.acked, r.window.lastAck = true, t.answered
+	r.pace.maxDelay = max(r.pace.maxDelay, t.sent-t.intended)
+	if t.late {
+		r.pace.late++
+	}
 	op.count++
 	op.units += d.Units
-	op.sumNS += int64(answered - sent)
+	op.sumNS += int64(t.answered - t.sent)
 	op.maxUS = max(op.maxUS, serviceUS)
 	op.maxResponseUS = max(op.maxResponseUS, responseUS)
 	op.buckets[bucketOf(serviceUS)]++
 	if recordClamped(op.service, serviceUS) {
 		op.overflow++
 	}
+	if responseUS > maxUS {
+		op.responseOverflow++
+	}
 	if op.response != nil {
 		recordClamped(op.response, responseUS)
 	}
+}
+
+// drop counts operations that were too late to be sent.
+func (r *Recorder) drop(n int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pace.dropped += n
 }
 
 // Error counts one failed attempt by its code and class: a retry, or the
@@ -139,10 +184,17 @@ func (r *Recorder) Refused(units int64) {
 	r.refused += units
 }
 
-func (r *Recorder) fail(err error) {
+// end notes that the worker sends nothing more, with the reason if it failed.
+func (r *Recorder) end(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.err = err
+	r.ended, r.err = true, err
+}
+
+func (r *Recorder) hasEnded() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.ended
 }
 
 func (r *Recorder) failure() error {
