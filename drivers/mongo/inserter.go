@@ -1,0 +1,189 @@
+package mongo
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"insertbench/drivers"
+	"insertbench/ibench"
+
+	"go.mongodb.org/mongo-driver/bson"
+	"go.mongodb.org/mongo-driver/mongo"
+	"go.mongodb.org/mongo-driver/mongo/options"
+)
+
+// inserter sends one command per statement over a client of its own with one
+// connection, so that no worker waits for another's, and closing it ends this
+// worker's statement only.
+type inserter struct {
+	server  *Server
+	client  *mongo.Client
+	db      *mongo.Database
+	admin   *mongo.Database
+	dial    *dialer
+	command *command
+
+	// session and txnNumber are for transactions only.
+	session   mongo.Session
+	txnNumber int64
+
+	closeOnce sync.Once
+	closeErr  error
+}
+
+var _ ibench.Inserter = (*inserter)(nil)
+
+// OpenInserter opens a connection of its own for one worker. Through several
+// mongos, workers take them in turn, since a transaction must stay on one.
+func (s *Server) OpenInserter(ctx context.Context, table string) (ibench.Inserter, error) {
+	if err := checkName(table); err != nil {
+		return nil, err
+	}
+	command, err := s.newCommand(table)
+	if err != nil {
+		return nil, err
+	}
+	in := &inserter{server: s, dial: newDialer(), command: command}
+	// The socket timeout bounds each answer without a timer per command.
+	//lint:ignore SA1019 its replacement, a client-wide timeout, adds maxTimeMS to every command
+	own := options.Client().SetDialer(in.dial).SetMaxPoolSize(1).SetSocketTimeout(s.cfg.StatementTimeout)
+	turn := s.inserters.Add(1) - 1
+	if s.hello.isMongos() {
+		own.SetHosts([]string{s.options.Hosts[turn%int64(len(s.options.Hosts))]}).SetDirect(true)
+	}
+	bounded, cancel := context.WithTimeout(ctx, s.cfg.ConnectTimeout)
+	defer cancel()
+	w := newWatch(len(s.options.Hosts), cancel)
+	in.client, err = mongo.Connect(bounded, s.options, own.SetServerMonitor(w.serverMonitor()))
+	if err != nil {
+		return nil, drivers.Connectf("opening a connection for a worker: %s", s.cfg.redact(err))
+	}
+	in.db, in.admin = in.client.Database(s.cfg.Database), in.client.Database("admin")
+	if _, err := runOn(bounded, in.admin, bson.D{{Key: "ping", Value: 1}}); err != nil {
+		in.Close()
+		if ctx.Err() != nil {
+			return nil, fmt.Errorf("opening a connection for a worker: %w", ctx.Err())
+		}
+		return nil, explain(err, s.cfg, s.options, w)
+	}
+	if s.cfg.Transactions {
+		if in.session, err = in.client.StartSession(options.Session().SetCausalConsistency(false)); err != nil {
+			in.Close()
+			return nil, drivers.Configf("opening a session for transactions: %s", s.cfg.redact(err))
+		}
+	}
+	return in, nil
+}
+
+func (s *Server) newCommand(table string) (*command, error) {
+	return newCommand(commandHead{
+		table: table, unordered: s.cfg.Unordered, concern: s.concern,
+		inTransaction: s.cfg.Transactions, readConcern: s.transactionLevel(),
+	}, newTemplate(s.cfg.IDKind, s.names))
+}
+
+// Append adds a row to the next command.
+func (in *inserter) Append(row *ibench.Row) { in.command.add(row) }
+
+// Reset empties the command.
+func (in *inserter) Reset() { in.command.reset() }
+
+// Insert sends the command, and its commit where transactions are on, and
+// checks that the server acknowledged every document.
+func (in *inserter) Insert(ctx context.Context) error {
+	if in.command.rows == 0 {
+		return nil
+	}
+	if in.session != nil {
+		return in.insertInTransaction(ctx)
+	}
+	return in.send(ctx, plain)
+}
+
+// send runs the insert command.
+func (in *inserter) send(ctx context.Context, p phase) error {
+	raw := bson.Raw(in.command.finish(in.txnNumber))
+	reply, err := in.db.RunCommand(ctx, raw).Raw()
+	if err != nil {
+		return in.fail(err, p)
+	}
+	n, ok := acknowledged(reply)
+	if !ok || n != int64(in.command.rows) {
+		return &drivers.Error{Class: drivers.Unknown, Code: codeShortReply,
+			Err: fmt.Errorf("inserting: the server acknowledged %d of %d rows", n, in.command.rows)}
+	}
+	return nil
+}
+
+// fail classes an error; after Abort the answer will never be known.
+func (in *inserter) fail(err error, p phase) error {
+	e := classify("inserting", err, p)
+	if in.dial.isAborted() {
+		e.Class, e.Code = drivers.Unknown, codeConnectionLost
+	}
+	return e
+}
+
+// insertInTransaction sends insert and commit with a transaction number of
+// their own. A new number on the same session ends what an earlier attempt
+// left open, so nothing of that can appear later. The commit is sent once:
+// the client's own commit would repeat it.
+func (in *inserter) insertInTransaction(ctx context.Context) error {
+	in.txnNumber++
+	inSession := mongo.NewSessionContext(ctx, in.session)
+	if err := in.send(inSession, inTransaction); err != nil {
+		if drivers.ClassOf(err) != drivers.Unknown && drivers.CodeOf(err) != codeConnectionLost {
+			// Best effort: the server has already ended a transaction that failed.
+			_ = in.admin.RunCommand(inSession, endTransaction("abortTransaction", in.txnNumber, writeConcern{})).Err()
+		}
+		return err
+	}
+	err := in.admin.RunCommand(inSession, endTransaction("commitTransaction", in.txnNumber, in.server.concern)).Err()
+	if err != nil {
+		return in.fail(err, committing)
+	}
+	return nil
+}
+
+// Abort closes the connection under an Insert that doesn't return.
+func (in *inserter) Abort() { in.dial.abort() }
+
+// Close ends the connection. It is safe to call twice.
+func (in *inserter) Close() error {
+	in.closeOnce.Do(func() {
+		if in.session != nil && !in.dial.isAborted() {
+			ctx, cancel := context.WithTimeout(context.Background(), disconnectTimeout)
+			defer cancel()
+			in.session.EndSession(ctx)
+		}
+		in.closeErr = disconnect(in.client)
+	})
+	return in.closeErr
+}
+
+// internalDocumentBytes is what a command may have beyond the largest
+// document (BSONObjMaxInternalSize, src/mongo/bson/util/builder.h).
+const internalDocumentBytes = 16 << 10
+
+// CheckBatch refuses a statement that the server wouldn't take. A command is
+// itself one document, so all of it must fit into the largest document and
+// 16 KiB: the message limit of 48 MB isn't reached, since the client splits
+// at 16 MiB too where it sends documents outside the command.
+func (s *Server) CheckBatch(_ context.Context, rows, dataBytes int) error {
+	c, err := s.newCommand(ibench.TableName(0))
+	if err != nil {
+		return err
+	}
+	if size := c.documents.sizeBytes(dataBytes); size > s.hello.MaxDocumentBytes {
+		return drivers.Configf("a row with %d bytes of data is a document of %d bytes, above the server's limit of %d; lower --data-length-max", dataBytes, size, s.hello.MaxDocumentBytes)
+	}
+	if rows > s.hello.MaxBatch {
+		return drivers.Configf("%d rows per statement are above the server's limit of %d documents per command; lower --rows-per-commit", rows, s.hello.MaxBatch)
+	}
+	limit := min(s.hello.MaxDocumentBytes+internalDocumentBytes, s.hello.MaxMessageBytes)
+	if size := c.sizeBytes(rows, dataBytes); size > limit {
+		return drivers.Configf("%d rows with up to %d bytes of data make a command of %d bytes, above the server's limit of %d; lower --rows-per-commit", rows, dataBytes, size, limit)
+	}
+	return nil
+}
