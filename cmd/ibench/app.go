@@ -11,22 +11,23 @@ import (
 	"insertbench/internal/cli"
 )
 
-// run is the whole command: arguments in, exit code out.
-func run(ctx context.Context, p *cli.Process) cli.Code {
+// run is the whole command: arguments in, exit code out. Errors are printed
+// here and nowhere else.
+func run(ctx context.Context, p *cli.Process) (code cli.Code) {
+	defer func() {
+		if defect := recover(); defect != nil {
+			fmt.Fprintf(p.Stderr, "ibench: internal error: %v (a defect of this program)\n", defect)
+			code = cli.Failed
+		}
+	}()
 	err := newApp(p).RunContext(ctx, p.Args)
 	if err != nil {
-		var quiet *printedError
-		if !errors.As(err, &quiet) {
-			fmt.Fprintf(p.Stderr, "ibench: %v\n", err)
+		for line := range strings.Lines(err.Error()) {
+			fmt.Fprintf(p.Stderr, "ibench: %s\n", strings.TrimSuffix(line, "\n"))
 		}
 	}
 	return cli.CodeOf(err)
 }
-
-// printedError is an error whose sentence was printed where it belongs.
-type printedError struct{ error }
-
-func (e *printedError) Unwrap() error { return e.error }
 
 func newApp(p *cli.Process) *urfave.App {
 	app := &urfave.App{
@@ -71,9 +72,9 @@ func noCommand(c *urfave.Context) error {
 	name := c.Args().First()
 	hint := ""
 	if near := urfave.SuggestCommand(c.App.Commands, name); near != "" {
-		hint = fmt.Sprintf("; did you mean %s?", near)
+		hint = " " + near
 	}
-	return cli.Usagef("%q is no command%s; ibench --help lists them", name, hint)
+	return cli.Usagef("%q is no command; ibench --help lists them.%s", name, hint)
 }
 
 // noArguments refuses what the flag parser would silently ignore: everything
@@ -96,7 +97,8 @@ func usageError(c *urfave.Context, err error, _ bool) error {
 		}
 		return cli.Usagef("--%s is no flag of %s%s", strings.TrimLeft(name, "-"), c.Command.Name, hint)
 	}
-	return cli.Usagef("%s: %s", c.Command.Name, strings.ReplaceAll(text, "flag -", "flag --"))
+	text = strings.Replace(text, "argument: -", "argument: --", 1)
+	return cli.Usagef("%s: %s", c.Command.Name, text)
 }
 
 func nearestFlag(c *urfave.Context, name string) string {

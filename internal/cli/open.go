@@ -23,18 +23,26 @@ func Open(ctx context.Context, c Connection) (drivers.Server, error) {
 }
 
 func openMySQL(ctx context.Context, c Connection) (drivers.Server, error) {
-	return mysql.Open(ctx, mysql.Config{
+	return asServer(mysql.Open(ctx, mysql.Config{
 		DSN: c.DSN.Reveal(), Socket: c.Socket, Host: c.Host, Port: c.Port, User: c.User, Password: c.Password,
 		Database: c.Database, CreateDatabase: c.Database == "" && !c.DSN.IsSet(), TLS: c.TLS,
 		Engine: c.Engine, EngineOptions: c.EngineOptions,
 		ConnectTimeout: time.Duration(c.ConnectTimeout), StatementTimeout: time.Duration(c.StatementTimeout),
-	})
+	}))
 }
 
 func openSQLite(ctx context.Context, c Connection) (drivers.Server, error) {
-	return sqlite.Open(ctx, sqlite.Config{Path: c.Path})
+	return asServer(sqlite.Open(ctx, sqlite.Config{Path: c.Path}))
 }
 
 func openFake(ctx context.Context, c Connection) (drivers.Server, error) {
-	return fake.Open(ctx, fake.Config{Engine: c.Engine})
+	return asServer(fake.Open(ctx, fake.Config{Engine: c.Engine}))
+}
+
+// asServer keeps a failed opener's nil from becoming an interface that isn't nil.
+func asServer[S drivers.Server](s S, err error) (drivers.Server, error) {
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
 }

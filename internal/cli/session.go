@@ -159,6 +159,9 @@ func (s *Session) print(table func(*results.Run) results.Table) error {
 	if err := t.WriteText(s.process.Stdout); err != nil {
 		return fmt.Errorf("print the table: %w", err)
 	}
+	if err := results.WriteSummary(s.process.Stdout, &s.Run); err != nil {
+		return fmt.Errorf("print the summary: %w", err)
+	}
 	_, err := fmt.Fprintf(s.process.Stdout, "\nrecord: %s\n", s.Writer.Dir())
 	return err
 }

@@ -57,6 +57,9 @@ func operation(o load.OpResult, kind string, h *hdrhistogram.Histogram, maxUS in
 		return op
 	}
 	op.MaxUS = &maxUS
+	for _, p := range []*int64{op.P50US, op.P75US, op.P90US, op.P95US, op.P99US, op.P999US} {
+		*p = min(*p, maxUS) // a histogram's cell ends above the value in it
+	}
 	if kind == results.KindService {
 		buckets := o.Buckets
 		op.Buckets = &buckets
