@@ -56,13 +56,15 @@ func Identify(ctx context.Context, program string, wrapper []string) (Identity, 
 var (
 	// "mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)"
 	mysqlVersion = regexp.MustCompile(`(?m)^\S.*?\bVer (\d+\.\d+\.\d+\S*) for .*$`)
+	// MySQL's clients answer like the server, but for their name.
+	mysqlClient = regexp.MustCompile(`^(mysql|mariadb)(sh|[-_]?(admin|binlog|check|dump|import|pump|router|show|slap|test|upgrade).*)?(\.exe)?$`)
 	// "db version v3.4.24"
 	mongodVersion = regexp.MustCompile(`(?m)^db version v(\d+\.\d+\.\d+\S*)\s*$`)
 	// Percona numbers its builds: 6.0.4-3. A release candidate is 7.0.0-rc1.
 	perconaMongoVersion = regexp.MustCompile(`^\d+\.\d+\.\d+-\d+$`)
 )
 
-// parseVersion reads a server's answer to --version. A client program ("mysql  Ver 15.1 Distrib …", "mysqladmin") is none.
+// parseVersion reads a server's answer to --version.
 func parseVersion(out string) (Identity, bool) {
 	if m := mongodVersion.FindStringSubmatch(out); m != nil {
 		id := Identity{Product: Mongod, Version: m[1]}
@@ -75,8 +77,8 @@ func parseVersion(out string) (Identity, bool) {
 	if m == nil {
 		return Identity{}, false
 	}
-	name := filepath.Base(strings.Fields(m[0])[0])
-	if !strings.Contains(name, "mysqld") && !strings.Contains(name, "mariadbd") {
+	name, _, _ := strings.Cut(m[0], " ")
+	if mysqlClient.MatchString(filepath.Base(name)) {
 		return Identity{}, false
 	}
 	id := Identity{Product: MySQL, Version: m[1]}

@@ -19,7 +19,7 @@ type kind struct {
 func (id Identity) kind() *kind {
 	switch {
 	case id.isMongo():
-		return &kind{configName: "mongod.conf", socket: mongodSocket, initialise: mongodInitialise, args: mongodArgs, answers: tcpAccepts}
+		return &kind{configName: "mongod.conf", socket: mongodSocket, initialise: mongodInitialise, args: mongodArgs, answers: mongodAnswers}
 	case id.Product == MariaDB:
 		return &kind{configName: "my.cnf", socket: mysqlSocket, initialise: mariadbInitialise, args: mysqlArgs, answers: mysqlGreets}
 	default:
@@ -29,14 +29,15 @@ func (id Identity) kind() *kind {
 
 // instance is one server about to be started.
 type instance struct {
-	program string
-	wrapper []string
-	id      Identity
-	home    *home
-	config  string
-	extra   []string
-	port    int
-	socket  string
+	program   string
+	wrapper   []string
+	id        Identity
+	home      *home
+	config    string
+	ourConfig bool
+	extra     []string
+	port      int
+	socket    string
 }
 
 // command is the program below the wrapper.

@@ -32,22 +32,29 @@ func mysqlArgs(in instance) []string {
 	return append(args, in.extra...)
 }
 
-// mysqlInitialise makes a data directory whose root has no password.
+// mysqlInitialise makes a data directory whose root has no password. Before 5.7 a script does that, as with MariaDB.
 func mysqlInitialise(ctx context.Context, in instance) error {
+	if !in.id.atLeast(5, 7, 0) {
+		return runInstaller(ctx, in)
+	}
 	args := append(mysqlBase(in), "--initialize-insecure")
 	return in.runToEnd(ctx, in.command(append(args, in.extra...)...))
 }
 
-// mariadbInitialise does the same with MariaDB's script, which belongs to the server's installation.
+// mariadbInitialise does the same with MariaDB's script.
 func mariadbInitialise(ctx context.Context, in instance) error {
+	return runInstaller(ctx, in, "--auth-root-authentication-method=normal", "--skip-test-db")
+}
+
+// runInstaller runs the script of the server's installation that makes a data directory.
+func runInstaller(ctx context.Context, in instance, args ...string) error {
 	script, base, err := findInstaller(in.program)
 	if err != nil {
 		return err
 	}
-	args := []string{mysqlBase(in)[0], "--basedir=" + base}
-	args = append(args, mysqlBase(in)[1:]...)
-	args = append(args, "--auth-root-authentication-method=normal", "--skip-test-db")
-	return in.runToEnd(ctx, exec.Command(script, append(args, in.extra...)...))
+	argv := append(mysqlBase(in), "--basedir="+base)
+	argv = append(argv, args...)
+	return in.runToEnd(ctx, exec.Command(script, append(argv, in.extra...)...))
 }
 
 // findInstaller finds mariadb-install-db beside the server and the installation's base directory. A

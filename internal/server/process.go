@@ -1,7 +1,6 @@
 package server
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,9 +9,10 @@ import (
 
 // process is a child with its own process group. One goroutine starts it and waits for it.
 type process struct {
-	cmd  *exec.Cmd
-	done chan struct{} // closed when the child has been waited for
-	err  error         // how it ended; valid when done is closed
+	cmd     *exec.Cmd
+	wrapped bool
+	done    chan struct{} // closed when the child has been waited for
+	err     error         // how it ended; valid when done is closed
 }
 
 // startProcess runs cmd with its output appended to the file log. wrapped says that the child may be a wrapper
@@ -25,7 +25,7 @@ func startProcess(cmd *exec.Cmd, log string, wrapped bool) (*process, error) {
 	defer func() { _ = out.Close() }()
 	cmd.Stdout, cmd.Stderr = out, out
 	setAttributes(cmd, wrapped)
-	p := &process{cmd: cmd, done: make(chan struct{})}
+	p := &process{cmd: cmd, wrapped: wrapped, done: make(chan struct{})}
 	started := make(chan error, 1)
 	go p.run(started)
 	if err := <-started; err != nil {
@@ -52,15 +52,32 @@ func (p *process) pid() int { return p.cmd.Process.Pid }
 
 // kill ends the child and everything in its process group and waits until the child is gone.
 func (p *process) kill() {
+	select {
+	case <-p.done:
+		if !p.wrapped {
+			return // nothing is left of it, and its number may be another's by now
+		}
+	default:
+	}
 	killGroup(p.cmd.Process)
 	<-p.done
 }
 
-// terminate asks the process to shut down; os.ErrProcessDone when there is none.
-func terminate(pid int) error {
-	proc, err := os.FindProcess(pid)
+// owns reports whether pid is the child, or in its group: a server below a wrapper that stays.
+func (p *process) owns(pid int) bool { return pid == p.pid() || inGroup(pid, p.pid()) }
+
+// terminate asks the server, the child or one that the child started, to shut down; os.ErrProcessDone when there
+// is none any more.
+func (p *process) terminate(server int) error {
+	if server == p.pid() {
+		return p.cmd.Process.Signal(terminateSignal)
+	}
+	if !p.owns(server) {
+		return os.ErrProcessDone
+	}
+	proc, err := os.FindProcess(server)
 	if err != nil {
-		return errors.Join(os.ErrProcessDone, err)
+		return err
 	}
 	return proc.Signal(terminateSignal)
 }

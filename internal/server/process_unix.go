@@ -14,3 +14,8 @@ func killGroup(p *os.Process) {
 	_ = syscall.Kill(-p.Pid, syscall.SIGKILL)
 	_ = p.Kill()
 }
+
+func inGroup(pid, leader int) bool {
+	group, err := syscall.Getpgid(pid)
+	return err == nil && group == leader
+}

@@ -68,6 +68,7 @@ type Server struct {
 	process *process
 	home    *home
 	grace   time.Duration
+	logFrom int64 // where this run's part of the log begins
 
 	mu      sync.Mutex
 	killed  bool
@@ -108,7 +109,7 @@ func launch(ctx context.Context, cfg Config, program string, id Identity, h *hom
 	k := id.kind()
 	in := instance{program: program, wrapper: cfg.Wrapper, id: id, home: h, config: cfg.ConfigFile, extra: cfg.ExtraArgs}
 	if in.config == "" {
-		in.config = filepath.Join(h.root, k.configName)
+		in.config, in.ourConfig = filepath.Join(h.root, k.configName), true
 		text, err := Template(id, cfg.Engine, cfg.CacheBytes)
 		if err != nil {
 			return nil, err
@@ -140,8 +141,8 @@ func launch(ctx context.Context, cfg Config, program string, id Identity, h *hom
 		return nil, err
 	}
 	s := &Server{Product: id.Product, Version: id.Version, PID: p.pid(), Socket: in.socket, Port: port,
-		DataDir: h.data, ConfigFile: in.config, LogFile: h.log, process: p, home: h, grace: cfg.Grace}
-	if pid, err := readPID(h.pidFile); err == nil {
+		DataDir: h.data, ConfigFile: in.config, LogFile: h.log, process: p, home: h, grace: cfg.Grace, logFrom: logFrom}
+	if pid, err := readPID(h.pidFile); err == nil && p.owns(pid) {
 		s.PID = pid
 	}
 	if s.grace == 0 {
@@ -201,7 +202,7 @@ func (s *Server) Stop(ctx context.Context) error {
 	select {
 	case <-s.process.done:
 		if !s.killed {
-			err = fmt.Errorf("%s %s (pid %d) had ended before it was stopped: %w", s.Product, s.Version, s.PID, diedError(s.process, s.LogFile, 0))
+			err = fmt.Errorf("%s %s (pid %d) had ended before it was stopped: %w", s.Product, s.Version, s.PID, diedError(s.process, s.LogFile, s.logFrom))
 		}
 	default:
 		err = s.terminate(ctx)
@@ -212,7 +213,7 @@ func (s *Server) Stop(ctx context.Context) error {
 
 func (s *Server) terminate(ctx context.Context) error {
 	defer s.process.kill() // what a wrapper left of its group
-	if err := terminate(s.PID); err != nil && !errors.Is(err, os.ErrProcessDone) {
+	if err := s.process.terminate(s.PID); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("ask %s (pid %d) to stop: %w; it was killed", s.Product, s.PID, err)
 	}
 	timer := time.NewTimer(s.grace)

@@ -9,8 +9,8 @@ import (
 // innodb, rocksdb (or myrocks), wiredTiger, rocksdb (or mongorocks) for mongod, or any other by
 // name; "" is the product's default. cacheBytes sizes the engine's cache; 0 leaves the server's default.
 //
-// Durability is that of a server as it comes: every commit is flushed. The binary log is off. What is set
-// and why is in the functions below.
+// A MySQL server flushes every commit, and its binary log is off. mongod journals and is a replica-less master
+// where there is such a thing (before 4.0), a standalone elsewhere. What is set and why is in the functions below.
 func Template(id Identity, engine string, cacheBytes int64) (string, error) {
 	if cacheBytes < 0 {
 		return "", fmt.Errorf("a cache of %d bytes: it must be 0 (the server's default) or more", cacheBytes)
@@ -110,12 +110,6 @@ func other(o *options, id Identity, engine string, cacheBytes int64) {
 	if name := cache[engine]; name != "" && cacheBytes > 0 {
 		o.add(name, mebibytes(cacheBytes))
 	}
-}
-
-// mongodTemplate writes a mongod.conf.
-func mongodTemplate(id Identity, engine string, cacheBytes int64) (string, error) {
-	_, _, _ = id, engine, cacheBytes
-	return "storage:\n", nil
 }
 
 // options are the lines of an option file.

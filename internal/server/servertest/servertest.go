@@ -104,17 +104,23 @@ func PrivateMariaDB(tb testing.TB, extraArgs ...string) *server.Server {
 	return s
 }
 
-// mariadbConfig is small and quick to start. It skips where there is no MariaDB.
+// MariaDBProgram returns the path of mariadbd, for tests that start it themselves.
+func MariaDBProgram(tb testing.TB) string {
+	tb.Helper()
+	for _, name := range []string{"mariadbd", "/usr/sbin/mariadbd"} {
+		if program, err := exec.LookPath(name); err == nil {
+			return program
+		}
+	}
+	missing(tb, "mariadb", "mariadbd isn't installed (scripts/install-mariadb.sh installs it)")
+	return ""
+}
+
+// mariadbConfig is small and quick to start. It skips where there is no MariaDB with RocksDB.
 func mariadbConfig(tb testing.TB) server.Config {
 	tb.Helper()
-	program, err := exec.LookPath("mariadbd")
-	if err != nil {
-		program, err = exec.LookPath("/usr/sbin/mariadbd")
-	}
-	if err != nil {
-		missing(tb, "mariadb", "mariadbd isn't installed (scripts/install-mariadb.sh installs it)")
-	}
-	cfg := server.Config{Program: program, Engine: "innodb", CacheBytes: 64 << 20, ExtraArgs: []string{"--skip-name-resolve", "--skip-log-bin"}}
+	program := MariaDBProgram(tb)
+	cfg := server.Config{Program: program, Engine: "innodb", CacheBytes: 64 << 20, ExtraArgs: []string{"--skip-name-resolve"}}
 	for _, plugin := range []string{"ha_rocksdb", "ha_blackhole"} {
 		if hasPlugin(program, plugin) {
 			cfg.ExtraArgs = append(cfg.ExtraArgs, "--plugin-load-add="+plugin)
