@@ -152,34 +152,38 @@ type ErrorCount struct {
 
 // merger holds what was taken from the workers so far.
 type merger struct {
-	names   []string
 	paced   []bool
 	anyPace bool
-	// spare is swapped with each worker's histograms in turn.
-	spare    []opCounts
-	totals   []opCounts
-	workers  []WorkerResult
-	interval Interval
-	window   window
-	stalls   int64
+	// spare is swapped with each worker's counts in turn, latest has the
+	// interval's, and totals the run's.
+	spare, latest []opCounts
+	totals        []OpResult
+	sums          []opSums
+	workers       []WorkerResult
+	interval      Interval
+	window        window
+	stalls        int64
 }
 
 func newMerger(r Run) *merger {
-	m := &merger{names: r.Ops, workers: make([]WorkerResult, len(r.Workers))}
+	m := &merger{workers: make([]WorkerResult, len(r.Workers))}
 	for _, w := range r.Workers {
 		m.paced = append(m.paced, w.Pacer != nil)
 		m.anyPace = m.anyPace || w.Pacer != nil
 	}
-	m.spare = newRecorder(len(r.Ops), m.anyPace).ops
-	m.totals = newRecorder(len(r.Ops), m.anyPace).ops
+	m.spare = newOpCounts(len(r.Ops), m.anyPace)
+	m.latest = newOpCounts(len(r.Ops), m.anyPace)
+	m.totals = make([]OpResult, len(r.Ops))
+	m.sums = make([]opSums, len(r.Ops))
 	m.interval.Workers = make([]WorkerInterval, len(r.Workers))
 	m.interval.Ops = make([]OpInterval, len(r.Ops))
 	for i, name := range r.Ops {
-		op := &m.interval.Ops[i]
-		op.Name, op.Service = name, NewHistogram()
-		op.Response = op.Service
+		iv, total := &m.interval.Ops[i], &m.totals[i]
+		iv.Name, iv.Service = name, NewHistogram()
+		total.Name, total.Service = name, NewHistogram()
+		iv.Response, total.Response = iv.Service, total.Service
 		if m.anyPace {
-			op.Response = NewHistogram()
+			iv.Response, total.Response = NewHistogram(), NewHistogram()
 		}
 	}
 	return m
@@ -210,7 +214,7 @@ func (m *merger) take(recs []*Recorder, now time.Duration, full bool) *Interval 
 			m.stalls++
 		}
 	}
-	m.addToTotals()
+	m.addUp()
 	return iv
 }
 
@@ -222,14 +226,6 @@ func (m *merger) nextInterval(now time.Duration, full bool) {
 	}
 	iv.Start, iv.End, iv.Full = iv.End, now, full
 	iv.Stalled = iv.Stalled[:0]
-	for i := range iv.Ops {
-		op := &iv.Ops[i]
-		if op.Count > 0 {
-			op.Service.Reset()
-			op.Response.Reset()
-		}
-		op.Count, op.Units, op.MaxUS, op.MaxResponseUS = 0, 0, 0, 0
-	}
 }
 
 // waitedSince says whether the operation under way was due before start.
@@ -238,8 +234,8 @@ func waitedSince(rec *Recorder, start time.Duration) bool {
 	return from != 0 && time.Duration(from-1) <= start
 }
 
-// takeWorker swaps a worker's histograms for the spare ones and merges them
-// into the interval, outside the worker's lock.
+// takeWorker swaps a worker's counts for the spare ones and merges them into
+// the interval's, outside the worker's lock.
 func (m *merger) takeWorker(rec *Recorder, paced bool) (w WorkerInterval, ended bool) {
 	rec.mu.Lock()
 	for i := range rec.ops {
@@ -271,43 +267,49 @@ func (m *merger) takeWorker(rec *Recorder, paced bool) (w WorkerInterval, ended 
 	return w, ended
 }
 
-// mergeSpare adds the spare counts of operation i to the interval and empties them.
+// mergeSpare adds the spare counts of operation i to the interval's and empties them.
 func (m *merger) mergeSpare(i int, paced bool) {
-	s, op := &m.spare[i], &m.interval.Ops[i]
-	op.Count += s.count
-	op.Units += s.units
-	op.MaxUS = max(op.MaxUS, s.maxUS)
-	op.MaxResponseUS = max(op.MaxResponseUS, s.maxResponseUS)
-	op.Service.Merge(s.service)
+	s, sum := &m.spare[i], &m.latest[i]
+	sum.opSums.add(s.opSums)
+	sum.service.add(s.service)
 	switch {
 	case paced:
-		op.Response.Merge(s.response)
-		s.response.Reset()
+		sum.response.add(s.response)
+		s.response.clear()
 	case m.anyPace:
-		op.Response.Merge(s.service)
+		sum.response.add(s.service)
 	}
-	s.service.Reset()
-	m.totals[i].opSums.add(s.opSums)
+	s.service.clear()
 	s.opSums = opSums{}
 }
 
-// addToTotals adds the interval's histograms to the run's.
-func (m *merger) addToTotals() {
-	for i := range m.interval.Ops {
-		op := &m.interval.Ops[i]
-		if op.Count == 0 {
+// addUp makes the interval's operations of what was merged, and adds them to
+// the run's.
+func (m *merger) addUp() {
+	for i := range m.latest {
+		sum, op, total := &m.latest[i], &m.interval.Ops[i], &m.totals[i]
+		if op.Count > 0 {
+			op.Service.Reset()
+			op.Response.Reset()
+		}
+		op.Count, op.Units, op.MaxUS, op.MaxResponseUS = sum.count, sum.units, sum.maxUS, sum.maxResponseUS
+		if sum.count == 0 {
 			continue
 		}
-		m.totals[i].service.Merge(op.Service)
+		sum.service.addTo(op.Service, total.Service)
+		sum.service.clear()
 		if m.anyPace {
-			m.totals[i].response.Merge(op.Response)
+			sum.response.addTo(op.Response, total.Response)
+			sum.response.clear()
 		}
+		m.sums[i].add(sum.opSums)
+		sum.opSums = opSums{}
 	}
 }
 
 // result reads the totals once the workers have ended.
 func (m *merger) result(recs []*Recorder) *Result {
-	res := &Result{Workers: m.workers, StalledSeconds: m.stalls}
+	res := &Result{Workers: m.workers, Ops: m.totals, StalledSeconds: m.stalls}
 	if m.window.acked {
 		res.FirstSent, res.LastAck = m.window.firstSent, m.window.lastAck
 	}
@@ -321,16 +323,11 @@ func (m *merger) result(recs []*Recorder) *Result {
 		}
 		rec.mu.Unlock()
 	}
-	for i, name := range m.names {
-		t := &m.totals[i]
-		op := OpResult{
-			Name: name, Count: t.count, Units: t.units, MaxUS: t.maxUS, MaxResponseUS: t.maxResponseUS,
-			MeanUS: t.mean(), Overflow: t.overflow, ResponseOverflow: t.responseOverflow, Buckets: t.buckets, Service: t.service, Response: t.response,
-		}
-		if op.Response == nil {
-			op.Response = op.Service
-		}
-		res.Ops = append(res.Ops, op)
+	for i := range m.totals {
+		op, sum := &m.totals[i], &m.sums[i]
+		op.Count, op.Units, op.MaxUS, op.MaxResponseUS = sum.count, sum.units, sum.maxUS, sum.maxResponseUS
+		op.MeanUS, op.Buckets = sum.mean(), sum.buckets
+		op.Overflow, op.ResponseOverflow = sum.overflow, sum.responseOverflow
 	}
 	for key, n := range errors {
 		res.Errors = append(res.Errors, ErrorCount{key, n})

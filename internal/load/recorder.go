@@ -5,8 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 const (
@@ -14,13 +12,7 @@ const (
 	// 1 hour. Values outside are clamped, those above are counted.
 	minUS = 1
 	maxUS = int64(time.Hour / time.Microsecond)
-	// digits keeps every value within 1 %, in 27 KB a histogram.
-	digits = 2
 )
-
-// NewHistogram is an empty histogram of the geometry that all others here
-// have: only equal geometries merge without loss.
-func NewHistogram() *hdrhistogram.Histogram { return hdrhistogram.New(minUS, maxUS, digits) }
 
 // BucketBoundsUS are the inclusive upper bounds of iibench.py's ten response
 // time buckets, in microseconds; the last bucket has none.
@@ -81,9 +73,9 @@ type ErrorKey struct {
 
 // opCounts is what one worker counted of one operation since the last tick.
 type opCounts struct {
-	service *hdrhistogram.Histogram
+	service *bins
 	// response is nil without a pacer, where it equals service.
-	response *hdrhistogram.Histogram
+	response *bins
 	opSums
 }
 
@@ -108,14 +100,18 @@ func (s *opSums) add(o opSums) {
 }
 
 func newRecorder(ops int, paced bool) *Recorder {
-	r := &Recorder{ops: make([]opCounts, ops), errors: map[ErrorKey]int64{}}
-	for i := range r.ops {
-		r.ops[i].service = NewHistogram()
+	return &Recorder{ops: newOpCounts(ops, paced), errors: map[ErrorKey]int64{}}
+}
+
+func newOpCounts(ops int, paced bool) []opCounts {
+	counts := make([]opCounts, ops)
+	for i := range counts {
+		counts[i].service = newBins()
 		if paced {
-			r.ops[i].response = NewHistogram()
+			counts[i].response = newBins()
 		}
 	}
-	return r
+	return counts
 }
 
 // begin notes the worker's first send.
@@ -143,14 +139,15 @@ func (r *Recorder) record(d Done, t timing) {
 	op.maxUS = max(op.maxUS, serviceUS)
 	op.maxResponseUS = max(op.maxResponseUS, responseUS)
 	op.buckets[bucketOf(serviceUS)]++
-	if recordClamped(op.service, serviceUS) {
+	if serviceUS > maxUS {
 		op.overflow++
 	}
 	if responseUS > maxUS {
 		op.responseOverflow++
 	}
+	op.service.record(min(serviceUS, maxUS))
 	if op.response != nil {
-		recordClamped(op.response, responseUS)
+		op.response.record(min(responseUS, maxUS))
 	}
 }
 
@@ -207,15 +204,6 @@ func (r *Recorder) failure() error {
 // and no operation takes no time. The mean is kept in nanoseconds beside it.
 func microseconds(d time.Duration) int64 {
 	return max(minUS, int64((d+time.Microsecond-1)/time.Microsecond))
-}
-
-// recordClamped records a value, clamped to what the histogram holds; true
-// means that it was above.
-func recordClamped(h *hdrhistogram.Histogram, us int64) (over bool) {
-	over = us > maxUS
-	// The value is within the geometry, the only error that RecordValue has.
-	_ = h.RecordValue(min(us, maxUS))
-	return over
 }
 
 func bucketOf(us int64) int {

@@ -63,11 +63,9 @@ func TestClampAtOneHour(t *testing.T) {
 	if op.maxUS != 2*hourUS || op.maxResponseUS != 2*hourUS {
 		t.Errorf("max %d and %d µs, want two hours, exact", op.maxUS, op.maxResponseUS)
 	}
-	for name, h := range map[string]interface {
-		TotalCount() int64
-		Max() int64
-		ValuesAreEquivalent(a, b int64) bool
-	}{"service": op.service, "response": op.response} {
+	for name, b := range map[string]*bins{"service": op.service, "response": op.response} {
+		h := NewHistogram()
+		b.addTo(h)
 		if h.TotalCount() != 3 {
 			t.Errorf("%s histogram holds %d values, want 3", name, h.TotalCount())
 		}
