@@ -109,5 +109,5 @@ func parseCPULine(b []byte) (CPUTicks, error) {
 func oneInt(b []byte) Opt[int64] {
 	field, _ := nextField(b)
 	v, ok := parseInt(field)
-	return Opt[int64]{V: v, OK: ok}
+	return known(v, ok)
 }

@@ -72,7 +72,7 @@ func Between(a, b Sample) Delta {
 
 func (d *Delta) disks(a, b Sample) {
 	for i, db := range b.Disks {
-		dd := DiskDelta{Name: db.Name, InFlight: Opt[int64]{db.InFlight, db.OK}}
+		dd := DiskDelta{Name: db.Name, InFlight: known(db.InFlight, db.OK)}
 		if i < len(a.Disks) {
 			da := a.Disks[i]
 			if da.OK && db.OK && da.Name == db.Name && da.Epoch == db.Epoch {
@@ -133,7 +133,7 @@ func (c DiskCounters) combine(o DiskCounters, sign int64) DiskCounters {
 	c.BusyMS += sign * o.BusyMS
 	c.QueueMS += sign * o.QueueMS
 	both := func(to *Opt[int64], o Opt[int64]) {
-		*to = Opt[int64]{to.V + sign*o.V, to.OK && o.OK}
+		*to = known(to.V+sign*o.V, to.OK && o.OK)
 	}
 	both(&c.Discards, o.Discards)
 	both(&c.DiscardMerges, o.DiscardMerges)
@@ -184,7 +184,7 @@ func grown(a, b Opt[int64]) Opt[int64] {
 		return Opt[int64]{}
 	}
 	d := b.V - a.V + 1<<32
-	return Opt[int64]{d, d < 1<<31}
+	return known(d, d < 1<<31)
 }
 
 func betweenProcesses(a, b Process) ProcessDelta {
@@ -202,7 +202,7 @@ func betweenProcesses(a, b Process) ProcessDelta {
 
 // since is b - a, not known when that is negative.
 func since(a, b Opt[int64]) Opt[int64] {
-	return Opt[int64]{b.V - a.V, a.OK && b.OK && b.V >= a.V}
+	return known(b.V-a.V, a.OK && b.OK && b.V >= a.V)
 }
 
 func betweenCgroups(a, b Opt[Cgroup]) Opt[Cgroup] {

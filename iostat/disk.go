@@ -62,13 +62,14 @@ func advance(last, v uint64, narrow bool) (step int64, ok bool) {
 
 // disk follows one device from reading to reading.
 type disk struct {
-	name   string
-	path   string // below /sys/block: NAME, or PARENT/NAME for a partition
-	parent string // the disk it is a partition of, else empty
-	epoch  int
-	seen   bool
-	gone   bool
-	c      [16]wrapping
+	name    string
+	path    string // below /sys/block: NAME, or PARENT/NAME for a partition
+	parent  string // the disk it is a partition of, else empty
+	epoch   int
+	columns int // of the stat file; the kernel doesn't change while it runs
+	seen    bool
+	gone    bool
+	c       [16]wrapping
 }
 
 // Positions in disk.c; the order of the stat file without the in-flight gauge.
@@ -108,8 +109,11 @@ func (d *disk) sample(sys blockdevice.FS) (DiskSample, error) {
 		}
 		return s, fmt.Errorf("disk %s: %w", d.name, err)
 	}
-	if n != columnsBase && n != columnsDiscards && n < columnsFlushes {
-		return s, fmt.Errorf("disk %s: its stat file has %d columns, cut short", d.name, n)
+	if d.columns == 0 {
+		d.columns = n
+	}
+	if n != d.columns || n != columnsBase && n != columnsDiscards && n < columnsFlushes {
+		return s, fmt.Errorf("disk %s: its stat file has %d columns, it was cut short", d.name, n)
 	}
 	d.take([16]uint64{st.ReadIOs, st.ReadMerges, st.ReadSectors, st.ReadTicks, st.WriteIOs, st.WriteMerges, st.WriteSectors, st.WriteTicks,
 		st.IOsTotalTicks, st.WeightedIOTicks, st.DiscardIOs, st.DiscardMerges, st.DiscardSectors, st.DiscardTicks,

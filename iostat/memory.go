@@ -56,7 +56,7 @@ func kibibytes(b []byte) Opt[int64] {
 	if unit, _ = nextField(unit); string(unit) != "kB" || v > 1<<52 {
 		return Opt[int64]{}
 	}
-	return Opt[int64]{V: v * 1024, OK: ok}
+	return known(v*1024, ok)
 }
 
 // Paging counts the host's paging since boot, from /proc/vmstat.

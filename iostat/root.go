@@ -40,6 +40,14 @@ type Opt[T any] struct {
 // Some is a known value.
 func Some[T any](v T) Opt[T] { return Opt[T]{V: v, OK: true} }
 
+// known is v if ok; what isn't known holds no value either.
+func known[T any](v T, ok bool) Opt[T] {
+	if !ok {
+		return Opt[T]{}
+	}
+	return Some(v)
+}
+
 // Ptr returns a pointer to a copy of the value, nil when it isn't known.
 func (o Opt[T]) Ptr() *T {
 	if !o.OK {

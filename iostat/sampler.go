@@ -174,7 +174,7 @@ func (s *Sampler) sampleHost(out *Sample) {
 		var h hostStat
 		if h, err = parseStat(b); err == nil {
 			out.CPU = Some(h.cpu)
-			out.CPUs = Opt[int64]{h.cpus, h.cpus > 0}
+			out.CPUs = known(h.cpus, h.cpus > 0)
 		}
 		out.ContextSwitches, out.Forks, out.Running, out.Blocked = h.ctxt, h.forks, h.running, h.blocked
 	}
@@ -207,8 +207,8 @@ func (s *Sampler) sampleTree(t *tree, at time.Time, ends, pss bool, who string) 
 	}
 	out := t.sample()
 	switch {
-	case !out.Processes.OK:
-		s.note("%s: none of its processes is left", who)
+	case t.problem != nil:
+		s.note("%s: %v", who, t.problem)
 	case t.ioDenied:
 		s.note("%s: bytes read and written are not known, as /proc/PID/io may be read by its owner and by root only", who)
 	}

@@ -1,9 +1,12 @@
 package iostat
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
+	"syscall"
 	"time"
 )
 
@@ -81,6 +84,7 @@ type tree struct {
 	lastUser, lastSystem     int64
 	lastIO                   procIO
 	ioDenied                 bool
+	problem                  error // why the last reading is not known
 	scanned                  time.Time
 }
 
@@ -182,14 +186,19 @@ func (t *tree) findChildren(first bool) {
 
 // sample reads every known process.
 func (t *tree) sample() Process {
+	t.problem = nil
 	for _, p := range t.procs {
 		if p.gone {
 			continue
 		}
 		st, err := t.readStat(p.pid)
-		if err != nil || st.start != p.stat.start {
+		switch {
+		case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) || err == nil && st.start != p.stat.start:
 			p.gone = true
 			t.inherit(p)
+			continue
+		case err != nil:
+			t.problem = fmt.Errorf("process %d: %w", p.pid, err)
 			continue
 		}
 		p.stat = st
@@ -197,6 +206,9 @@ func (t *tree) sample() Process {
 		t.readIO(p)
 	}
 	t.drop()
+	if t.problem != nil {
+		return Process{}
+	}
 	return t.sum()
 }
 
@@ -275,12 +287,13 @@ func (t *tree) sum() Process {
 	}
 	t.ioDenied = !ioOK
 	if processes == 0 {
+		t.problem = errors.New("none of its processes is left")
 		return Process{}
 	}
 	t.lastUser, t.lastSystem = max(t.lastUser, user), max(t.lastSystem, system)
 	t.lastIO = procIO{max(t.lastIO.read, io.read), max(t.lastIO.written, io.written), max(t.lastIO.cancelled, io.cancelled)}
 	out := Process{UserTicks: Some(t.lastUser), SystemTicks: Some(t.lastSystem), RSSBytes: Some(rss), Threads: Some(threads),
-		Processes: Some(processes), PeakRSSBytes: Opt[int64]{hwm, hwmOK}}
+		Processes: Some(processes), PeakRSSBytes: known(hwm, hwmOK)}
 	if ioOK {
 		out.ReadBytes, out.WriteBytes, out.CancelledBytes = Some(t.lastIO.read), Some(t.lastIO.written), Some(t.lastIO.cancelled)
 	}
@@ -321,7 +334,7 @@ func (t *tree) ends(out *Process, pss bool) {
 	if !out.Processes.OK {
 		return
 	}
-	out.VoluntarySwitches = Opt[int64]{voluntary, switchesOK}
-	out.InvoluntarySwitches = Opt[int64]{involuntary, switchesOK}
-	out.PSSBytes = Opt[int64]{pssBytes, pss && pssOK}
+	out.VoluntarySwitches = known(voluntary, switchesOK)
+	out.InvoluntarySwitches = known(involuntary, switchesOK)
+	out.PSSBytes = known(pssBytes, pss && pssOK)
 }
