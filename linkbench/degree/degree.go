@@ -89,6 +89,9 @@ func New(spec Spec, mode compat.Mode, start, end int64, types int) (*Function, e
 	if start < 1 || end <= start {
 		return nil, fmt.Errorf("ids from %d to below %d: want a first id of at least 1 and an end above it", start, end)
 	}
+	if end > 1<<53 {
+		return nil, fmt.Errorf("ids up to %d: want at most 9007199254740992, beyond which ranks are not exact", end)
+	}
 	if types < 1 || types > 10000 {
 		return nil, fmt.Errorf("%d link types: want 1 to 10000", types)
 	}

@@ -31,7 +31,7 @@ func (f *Function) Totals() Totals {
 	return t
 }
 
-// Max is the largest out-degree an id can have.
+// Max is a bound on the out-degree of an id; for kinds that fall with rank it is had by one.
 func (f *Function) Max() int64 {
 	switch f.spec.Kind {
 	case Real, Zipf, Uniform:
@@ -40,10 +40,12 @@ func (f *Function) Max() int64 {
 		return max(f.Total(f.start), f.Total(min(f.start+1, f.end-1)))
 	case Multiples:
 		return f.bound(f.spec.Default + f.spec.Config)
-	case Exponential, PerfectSquares:
-		top := f.bound(f.spec.Default)
-		f.specials(func(id int64) { top = max(top, f.Total(id)) })
-		return top
+	case Exponential: // the last power below end is at most as far from the one before it
+		return f.bound(f.spec.Default + f.end)
+	case PerfectSquares: // r^c - (r-1)^c rises with r
+		root := math.Ceil(math.Pow(float64(f.end), 1/float64(f.spec.Config)))
+		below := math.Pow(max(root-1, 0), float64(f.spec.Config))
+		return f.bound(f.spec.Default + int64(max(math.Pow(root, float64(f.spec.Config))-below, 1)))
 	}
 	return f.bound(f.spec.Default)
 }

@@ -3,6 +3,7 @@ package payload
 
 import (
 	"fmt"
+	"strings"
 
 	"insertbench/linkbench/javarand"
 )
@@ -24,6 +25,17 @@ func (k Kind) String() string {
 		return "uniform"
 	}
 	return fmt.Sprintf("payload.Kind(%d)", int(k))
+}
+
+// ParseKind reads a *_datagen setting: the names above or Java classes, in any case.
+func ParseKind(s string) (Kind, error) {
+	switch name := strings.ToLower(s[strings.LastIndexByte(s, '.')+1:]); strings.TrimSuffix(name, "datagenerator") {
+	case "motif":
+		return Motif, nil
+	case "uniform":
+		return Uniform, nil
+	}
+	return 0, fmt.Errorf("payload generator %q is unknown: use motif or uniform", s)
 }
 
 const (

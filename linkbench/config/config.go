@@ -1,0 +1,251 @@
+// Package config is everything that decides what LinkBench generates, and the settings of the original's
+// properties files.
+package config
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"insertbench/linkbench/compat"
+	"insertbench/linkbench/degree"
+	"insertbench/linkbench/graph"
+	"insertbench/linkbench/payload"
+)
+
+// Mix is the percentage of each operation, indexed by it.
+type Mix [graph.Ops]float64
+
+// Config is a workload. Default makes one, Apply and assignments change it, Resolve checks it; what Resolve
+// returns is complete and nobody changes it any more.
+type Config struct {
+	Compat  compat.Mode
+	Profile Profile
+	Stream  Stream
+
+	StartID1, MaxID1 int64 // ids are StartID1 ≤ id < MaxID1
+	LinkTypes        int
+	Degree           degree.Spec
+	DataFile         string // distribution data, empty for the profile's embedded ones
+	RandomID2Max     int64  // above 0: all id2 are uniform below it
+	PartitionID2     bool   // each requester changes links of its own: id2gen_config=1
+
+	LoadSeed, RequestSeed int64
+	// EpochMS is the time of loading in the data, in unix milliseconds. It is fixed, so that the same seed gives
+	// the same rows; the original uses the clock.
+	EpochMS       int64
+	GenerateNodes bool
+	ChunkIDs      int64 // ids of one unit of load work
+	PieceLinks    int64 // most links of one: longer adjacency lists are cut
+
+	LinkDataMedian, NodeDataMedian           float64 // bytes
+	LinkAdd, LinkUpdate, NodeAdd, NodeUpdate payload.Spec
+
+	Mix                                Mix
+	HistoryPercent                     float64 // share of list queries that ask for an older page
+	LinkReads, LinkReadsUncorrelated   Access
+	LinkWrites, LinkWritesUncorrelated Access
+	NodeReads, NodeUpdates             Access
+	NodeDeletes                        Access
+	ReadUncorrelatedPercent            float64
+	WriteUncorrelatedPercent           float64
+	Multiget                           Multiget
+
+	Run   Run
+	Store Store
+}
+
+// Run is how a workload is driven. Defaults are the original's where they suit.
+type Run struct {
+	Loaders, Requesters   int
+	RequestsPerRequester  int64
+	RatePerRequester      float64 // operations per second, 0 for as fast as answers come
+	MaxTimeS, WarmupS     int64
+	MaxFailedPerRequester int64 // below 0 for any number
+	BulkRows              int
+	BulkKB                int // flush nodes at so many KB too; 0 for rows alone
+	CheckCount            bool
+	ProgressS, DisplayS   int64
+	LoadProgressLinks     int64
+	RequestProgressOps    int64
+	MaxSamples            int
+	DebugLevel            string
+	HDR                   bool
+	HDRDigits             int
+	HDRMaxUS              int64
+	MaxRetries            int
+	SkipTransactions      bool
+	DisableBinlogInLoad   bool
+	IgnoredKeys           []string `json:",omitempty"` // keys taken note of without effect
+}
+
+// Store is where the data are, as a properties file says it.
+type Store struct {
+	Class, NodeClass                 string // of the original's plug-ins
+	Host, Port, User                 string
+	Password                         string `json:"-"`
+	URL                              string `json:"-"` // may hold a password
+	DBPrefix                         string
+	LinkTable, CountTable, NodeTable string
+}
+
+// Database is the name of the one database used: the prefix and an index of 0.
+func (s Store) Database() string { return s.DBPrefix + "0" }
+
+// Sizes and seeds that are ours to choose.
+const (
+	defaultSeed       = 12345
+	defaultEpochMS    = 1577836800000 // 2020-01-01 00:00:00 UTC
+	defaultPieceLinks = 32768
+	demoIDs           = 20000
+)
+
+// Default is the workload of a profile, with compat 2020.
+func Default(p Profile) Config {
+	w := workloadOf(p)
+	link := payload.Spec{Kind: payload.Motif, Start: 32, End: 100, Uniqueness: 0.225, MotifBytes: 128}
+	node := payload.Spec{Kind: payload.Motif, Start: 50, End: 220, Uniqueness: 0.63, MotifBytes: payload.FixedMotifBytes}
+	c := Config{
+		Profile: p, StartID1: 1, MaxID1: 10_000_001, LinkTypes: 2,
+		LoadSeed: defaultSeed, RequestSeed: defaultSeed, EpochMS: defaultEpochMS,
+		GenerateNodes: true, ChunkIDs: 2048, PieceLinks: defaultPieceLinks,
+		LinkDataMedian: w.linkDataMedian, NodeDataMedian: w.nodeDataMedian,
+		LinkAdd: link, LinkUpdate: link, NodeAdd: node, NodeUpdate: node,
+		Mix: w.mix, HistoryPercent: 0.3,
+		LinkReads:                Access{Kind: Zipf, Shape: 0.8},
+		LinkReadsUncorrelated:    Access{Kind: Zipf, Shape: 0.8},
+		LinkWrites:               Access{Kind: Zipf, Shape: 0.741},
+		LinkWritesUncorrelated:   Access{Kind: Zipf, Shape: 0.741, Config: 1},
+		NodeReads:                Access{Kind: Zipf, Shape: 0.625},
+		NodeUpdates:              Access{Kind: Zipf, Shape: 0.606},
+		NodeDeletes:              Access{Kind: Uniform},
+		ReadUncorrelatedPercent:  99.5,
+		WriteUncorrelatedPercent: 95,
+		Multiget:                 Multiget{Kind: Geometric, Min: 1, Max: 128, P: 0.382},
+		Run: Run{Loaders: 10, Requesters: 100, RequestsPerRequester: 500_000, MaxTimeS: 100_000,
+			MaxFailedPerRequester: 100, BulkRows: 1024, ProgressS: 300, DisplayS: 1800, LoadProgressLinks: 50_000,
+			RequestProgressOps: 10_000, MaxSamples: 10_000, DebugLevel: "INFO", HDRDigits: 3, HDRMaxUS: 60_000_000,
+			MaxRetries: 16},
+		Store: Store{DBPrefix: "linkdb", LinkTable: "linktable", CountTable: "counttable", NodeTable: "nodetable"},
+	}
+	if p == Demo {
+		c.MaxID1 = demoIDs + 1
+		c.Run.Loaders, c.Run.Requesters = 4, 4
+	}
+	return c
+}
+
+// Nodes is the number of ids.
+func (c *Config) Nodes() int64 { return c.MaxID1 - c.StartID1 }
+
+// NewDegrees is the out-degree function of a resolved config.
+func (c *Config) NewDegrees() (*degree.Function, error) {
+	return degree.New(c.Degree, c.Compat, c.StartID1, c.MaxID1, c.LinkTypes)
+}
+
+// Resolve reads the distribution data, carries out what profile and compat mode imply and validates the result.
+//
+// Implied are: the cap of the demo's out-degrees; and, unless compat is off, the original's settings without
+// effect: motifs of 512 bytes, and uncorrelated writes chosen as uncorrelated reads.
+func (c Config) Resolve() (*Config, error) {
+	if c.Profile == Demo && c.Degree.Cap == 0 {
+		c.Degree.Cap = max(c.Nodes(), 0)
+	}
+	if c.Compat != compat.Off {
+		c.LinkWritesUncorrelated = c.LinkReadsUncorrelated
+		c.WriteUncorrelatedPercent = c.ReadUncorrelatedPercent
+		for _, s := range []*payload.Spec{&c.LinkAdd, &c.LinkUpdate, &c.NodeAdd, &c.NodeUpdate} {
+			s.MotifBytes = payload.FixedMotifBytes
+		}
+	}
+	if c.Degree.Kind == degree.Real && c.Degree.Table == nil {
+		tables, err := c.tables()
+		if err != nil {
+			return nil, err
+		}
+		c.Degree.Table = tables[degree.NLinks]
+	}
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+// Validate says all that is wrong with a config, in the terms of the original's keys.
+func (c *Config) Validate() error {
+	var errs []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			errs = append(errs, fmt.Errorf(format, args...))
+		}
+	}
+	also := func(what string, err error) {
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", what, err))
+		}
+	}
+	if _, err := c.NewDegrees(); err != nil {
+		errs = append(errs, err)
+	}
+	check(c.RandomID2Max >= 0, "randomid2max %d must not be negative", c.RandomID2Max)
+	check(c.Stream != Original || c.Run.Loaders == 1,
+		"stream original is that of one loader, and %d are set: set loaders to 1 or use stream pieces", c.Run.Loaders)
+	check(c.ChunkIDs >= 1, "loader_chunk_size %d must be at least 1", c.ChunkIDs)
+	check(c.PieceLinks >= 1, "pieces of %d links: want at least 1", c.PieceLinks)
+	check(c.LinkDataMedian > 0 && c.LinkDataMedian < 1e9, "link_datasize %v must be above 0", c.LinkDataMedian)
+	check(c.NodeDataMedian > 0 && c.NodeDataMedian < 1e9, "node_datasize %v must be above 0", c.NodeDataMedian)
+	also("link_add_datagen", c.LinkAdd.Validate())
+	also("link_up_datagen", c.LinkUpdate.Validate())
+	also("node_add_datagen", c.NodeAdd.Validate())
+	also("node_up_datagen", c.NodeUpdate.Validate())
+	also("operation mix", c.Mix.validate())
+	check(percent(c.HistoryPercent), "getlinklist_history %v must be a percentage", c.HistoryPercent)
+	check(percent(c.ReadUncorrelatedPercent), "read_uncorr_blend %v must be a percentage", c.ReadUncorrelatedPercent)
+	check(percent(c.WriteUncorrelatedPercent), "write_uncorr_blend %v must be a percentage", c.WriteUncorrelatedPercent)
+	for _, a := range c.accesses() {
+		also(a.prefix+"function", a.access.validate())
+	}
+	also("link_multiget_dist", c.Multiget.validate())
+	errs = append(errs, c.Run.validate()...)
+	return errors.Join(errs...)
+}
+
+func percent(x float64) bool { return x >= 0 && x <= 100 }
+
+func (m Mix) validate() error {
+	sum := 0.0
+	for op, p := range m {
+		if !percent(p) {
+			return fmt.Errorf("%s %v must be a percentage", graph.Op(op).Key(), p)
+		}
+		sum += p
+	}
+	if math.Abs(sum-100) > 1e-5 {
+		return fmt.Errorf("the percentages of the ten operations add up to %v, want 100", sum)
+	}
+	return nil
+}
+
+func (r Run) validate() []error {
+	var errs []error
+	for _, f := range []struct {
+		key       string
+		value     int64
+		low, high int64
+	}{
+		{"loaders", int64(r.Loaders), 1, 10_000}, {"requesters", int64(r.Requesters), 1, 100_000},
+		{"requests", r.RequestsPerRequester, 0, math.MaxInt64}, {"maxtime", r.MaxTimeS, 0, math.MaxInt32},
+		{"warmup_time", r.WarmupS, 0, math.MaxInt32}, {"bulk_insert_count", int64(r.BulkRows), 1, 100_000},
+		{"bulk_insert_kb", int64(r.BulkKB), 0, 1 << 20}, {"maxsamples", int64(r.MaxSamples), 0, math.MaxInt32},
+		{"hdr_histogram_accuracy", int64(r.HDRDigits), 1, 5}, {"hdr_histogram_max_latency", r.HDRMaxUS, 2, math.MaxInt64},
+		{"max_retries", int64(r.MaxRetries), 0, math.MaxInt32},
+	} {
+		if f.value < f.low || f.value > f.high {
+			errs = append(errs, fmt.Errorf("%s %d must be between %d and %d", f.key, f.value, f.low, f.high))
+		}
+	}
+	if math.IsNaN(r.RatePerRequester) || math.IsInf(r.RatePerRequester, 0) {
+		errs = append(errs, fmt.Errorf("requestrate %v must be a number", r.RatePerRequester))
+	}
+	return errs
+}
