@@ -7,7 +7,7 @@ build:
 
 # The main job with nothing installed: a load into the embedded SQLite.
 demo: build
-	bin/ibench load --path=bin/demo.sqlite --drop --rows=1m
+	bin/ibench load --path=bin/demo.sqlite --drop --rows=500k
 
 test:
 	scripts/test.sh

@@ -94,7 +94,7 @@ func (t *insertTask) failure(err error, class drivers.Class, attempts int) error
 		t.client, t.next+1, t.next+t.pending.Rows, t.end, t.table)
 	switch {
 	case class == drivers.Unknown:
-		return fmt.Errorf("%s: %w; whether these rows were kept is unknown, and they are not sent again", where, err)
+		return fmt.Errorf("%s: %w; they are not sent again", where, err)
 	case attempts > 1:
 		return fmt.Errorf("%s, %d attempts: %w", where, attempts, err)
 	default:

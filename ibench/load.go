@@ -250,11 +250,21 @@ func verify(ctx context.Context, c Config, db Loader, tasks []*insertTask) (*res
 			v.Note = "the engine keeps nothing; verified as empty"
 		}
 	}
+	if n := sum(unknown); n > 0 && v.Note == "" {
+		v.Note = fmt.Sprintf("%d rows were acknowledged, %d more are of unknown outcome, %d are there", total.Rows, n, found.Rows)
+	}
 	passed := len(errs) == 0
 	v.Passed = &passed
 	v.Seconds = results.Known(time.Since(begin).Seconds())
 	v.Expected, v.Found = total.byName(c.Verify), found.byName(c.Verify)
 	return v, errors.Join(errs...)
+}
+
+func sum(counts []int64) (total int64) {
+	for _, n := range counts {
+		total += n
+	}
+	return total
 }
 
 // byName gives the sums under their names in the record.

@@ -60,7 +60,7 @@ func (c Config) dsn() string {
 	if filepath.VolumeName(c.Path) != "" {
 		path = "/" + path // file:///C:/x, as SQLite wants it
 	}
-	return fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)",
+	return fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=cache_size(-65536)",
 		(&url.URL{Path: path}).EscapedPath(), timeout.Milliseconds())
 }
 

@@ -131,6 +131,12 @@ func (s *Session) Finish(runErr error, table func(*results.Run) results.Table) e
 	ended := time.Now().UTC()
 	s.Run.EndedUTC = &ended
 	s.Run.Complete = runErr == nil
+	for _, line := range results.Bottlenecks(&s.Run) {
+		s.Run.Warnings = append(s.Run.Warnings, line)
+		if !s.measuring.Quiet {
+			s.process.Warnf("%s", line)
+		}
+	}
 	if runErr != nil {
 		s.Run.Reason = runErr.Error()
 	}

@@ -17,6 +17,11 @@ func mysqlSocket(dir string, _ int) string { return filepath.Join(dir, "server.s
 // --defaults-file must come first.
 func mysqlBase(in instance) []string {
 	args := []string{"--defaults-file=" + in.config, "--datadir=" + in.home.data}
+	if in.ourConfig {
+		// Two installations at once remove each other's files in a shared
+		// directory, and sorts belong on the disk that is priced.
+		args = append(args, "--tmpdir="+in.home.root)
+	}
 	if isRoot() {
 		args = append(args, "--user=root")
 	}
