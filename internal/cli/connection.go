@@ -7,10 +7,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/go-sql-driver/mysql"
 	"github.com/urfave/cli/v2"
 
 	"insertbench/drivers"
+	"insertbench/drivers/mysql"
 )
 
 // Connection is what the flags say of the database to open, resolved: no
@@ -180,14 +180,15 @@ func (conn *Connection) resolveMySQL(c *cli.Context, p *Process) error {
 
 // showDSN checks the DSN and keeps what may be shown of it.
 func (conn *Connection) showDSN(p *Process) error {
-	cfg, err := mysql.ParseDSN(conn.DSN.Reveal())
-	if err != nil {
-		return Usagef("--dsn: %w; its form is user@tcp(host:port)/database or user@unix(/path/to.sock)/database", err)
+	// The driver's own check: the parser's errors quote what may be the password.
+	if err := (mysql.Config{DSN: conn.DSN.Reveal()}).Validate(); err != nil {
+		return err
 	}
-	if cfg.Passwd != "" {
+	shown, secret := redactDSN(conn.DSN.Reveal())
+	if secret {
 		warnOfPassword(p)
 	}
-	conn.DSNShown = redactDSN(conn.DSN.Reveal())
+	conn.DSNShown = shown
 	return nil
 }
 

@@ -74,28 +74,29 @@ func LockHost() (unlock func(), err error) {
 }
 
 var (
-	passwordArg = regexp.MustCompile(`^(--?password)=.*$`)
-	dsnArg      = regexp.MustCompile(`^(--?dsn=)(.*)$`)
+	passwordArg = regexp.MustCompile(`(?s)^(--?password)=.*$`)
+	dsnArg      = regexp.MustCompile(`(?s)^(--?dsn=)(.*)$`)
 )
 
 // Redact gives a command line without its passwords, for the record.
 func Redact(args []string) []string {
 	shown := make([]string, len(args))
 	for i, arg := range args {
-		previous := ""
-		if i > 0 {
+		var previous string // the flag that arg may be the value of
+		if i > 0 && strings.HasPrefix(args[i-1], "-") {
 			previous = strings.TrimLeft(args[i-1], "-")
 		}
 		switch {
-		case strings.HasPrefix(arg, "-") && passwordArg.MatchString(arg):
-			shown[i] = passwordArg.ReplaceAllString(arg, "$1=***")
+		case previous == "password":
+			shown[i] = redacted
+		case previous == "dsn":
+			shown[i], _ = redactDSN(arg)
+		case passwordArg.MatchString(arg):
+			shown[i] = passwordArg.ReplaceAllString(arg, "$1="+redacted)
 		case dsnArg.MatchString(arg):
 			parts := dsnArg.FindStringSubmatch(arg)
-			shown[i] = parts[1] + redactDSN(parts[2])
-		case i > 0 && strings.HasPrefix(args[i-1], "-") && previous == "password":
-			shown[i] = "***"
-		case i > 0 && strings.HasPrefix(args[i-1], "-") && previous == "dsn":
-			shown[i] = redactDSN(arg)
+			dsn, _ := redactDSN(parts[2])
+			shown[i] = parts[1] + dsn
 		default:
 			shown[i] = arg
 		}
@@ -103,14 +104,19 @@ func Redact(args []string) []string {
 	return shown
 }
 
-// redactDSN hides a DSN's password; one that can't be parsed is hidden whole.
-func redactDSN(dsn string) string {
+const redacted = "***"
+
+// redactDSN hides a DSN's password and says whether there was one. A DSN that
+// can't be parsed is hidden whole, and so is one of another network than the
+// driver's: the parser takes user:password(host)/db for a network of that name.
+func redactDSN(dsn string) (shown string, secret bool) {
 	cfg, err := mysql.ParseDSN(dsn)
-	if err != nil {
-		return "***"
+	if err != nil || (cfg.Net != "tcp" && cfg.Net != "unix") {
+		return redacted, true
 	}
-	if cfg.Passwd != "" {
-		cfg.Passwd = "***"
+	if cfg.Passwd == "" {
+		return cfg.FormatDSN(), false
 	}
-	return cfg.FormatDSN()
+	cfg.Passwd = redacted
+	return cfg.FormatDSN(), true
 }
