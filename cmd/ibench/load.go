@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	urfave "github.com/urfave/cli/v2"
@@ -51,9 +52,10 @@ func (cfg *loadConfig) resolve(c *urfave.Context, p *cli.Process) error {
 }
 
 // runLoad connects, says to whom, loads, and prints the table.
-func runLoad(ctx context.Context, p *cli.Process, cfg loadConfig) error {
+func runLoad(ctx context.Context, p *cli.Process, cfg loadConfig) (err error) {
 	ctx, stop := p.NotifyContext(ctx)
 	defer stop()
+	defer func() { err = cli.Interrupted(ctx, err) }()
 	s, err := cli.StartSession(ctx, p, cfg.Database, cfg.Measuring)
 	if err != nil {
 		return err
@@ -79,7 +81,10 @@ func runLoad(ctx context.Context, p *cli.Process, cfg loadConfig) error {
 	})
 	progress.Done()
 	s.Run.Steps, s.Run.Verify = loaded.Steps, loaded.Verify
-	return s.Finish(err, func(run *results.Run) results.Table {
+	if errors.Is(err, ibench.ErrVerify) {
+		err = &cli.Error{Code: cli.Unverified, Err: err}
+	}
+	return s.Finish(cli.Interrupted(ctx, err), func(run *results.Run) results.Table {
 		return results.Table{Columns: results.LoadColumns(), Rows: results.LoadRows(run)}
 	})
 }

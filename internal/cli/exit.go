@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -81,6 +82,16 @@ func (e *SignalError) Error() string {
 
 var signalNames = map[syscall.Signal]string{
 	syscall.SIGHUP: "SIGHUP", syscall.SIGINT: "SIGINT", syscall.SIGTERM: "SIGTERM",
+}
+
+// Interrupted gives an error that a signal brought about the signal as its
+// cause: what was under way when ctx ended says no more than that it ended.
+func Interrupted(ctx context.Context, err error) error {
+	var already, sig *SignalError
+	if err == nil || errors.As(err, &already) || !errors.As(context.Cause(ctx), &sig) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", sig, err)
 }
 
 // CodeOf is the exit code of an error: OK for nil.
