@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	urfave "github.com/urfave/cli/v2"
@@ -44,12 +46,12 @@ func newApp(p *cli.Process) *urfave.App {
 		Writer:          p.Stdout,
 		ErrWriter:       p.Stderr,
 		ExitErrHandler:  func(*urfave.Context, error) {},
-		OnUsageError:    usageError,
+		OnUsageError:    usageError(p),
 		Action:          noCommand,
 		Commands:        []*urfave.Command{loadCommand(p), rowsCommand(p), dropCommand(p)},
 	}
 	for _, cmd := range app.Commands {
-		cmd.OnUsageError = usageError
+		cmd.OnUsageError = usageError(p)
 		cmd.HideHelpCommand = true
 		cmd.Before = noArguments
 	}
@@ -70,6 +72,9 @@ func noCommand(c *urfave.Context) error {
 		return errors.Join(urfave.ShowAppHelp(c), &cli.Error{Code: cli.Usage, Err: errors.New("no command given")})
 	}
 	name := c.Args().First()
+	if name == "help" {
+		return urfave.ShowAppHelp(c)
+	}
 	hint := ""
 	if near := urfave.SuggestCommand(c.App.Commands, name); near != "" {
 		hint = " " + near
@@ -87,19 +92,34 @@ func noArguments(c *urfave.Context) error {
 }
 
 // usageError turns the flag parser's words into ours.
-func usageError(c *urfave.Context, err error, _ bool) error {
-	text := err.Error()
-	const undefined = "flag provided but not defined: -"
-	if name, ok := strings.CutPrefix(text, undefined); ok {
-		hint := ""
-		if near := nearestFlag(c, strings.TrimLeft(name, "-")); near != "" {
-			hint = fmt.Sprintf("; did you mean --%s?", near)
+func usageError(p *cli.Process) urfave.OnUsageErrorFunc {
+	return func(c *urfave.Context, err error, _ bool) error {
+		name, ok := strings.CutPrefix(err.Error(), "flag provided but not defined: -")
+		if ok {
+			return undefinedFlag(p, c, strings.TrimLeft(name, "-"))
 		}
-		return cli.Usagef("--%s is no flag of %s%s", strings.TrimLeft(name, "-"), c.Command.Name, hint)
+		text := strings.Replace(err.Error(), "argument: -", "argument: --", 1)
+		return cli.Usagef("%s: %s", c.Command.Name, singleDash.ReplaceAllString(text, "for --$1:"))
 	}
-	text = strings.Replace(text, "argument: -", "argument: --", 1)
-	return cli.Usagef("%s: %s", c.Command.Name, text)
 }
+
+// undefinedFlag says what to write instead of a flag that there isn't.
+func undefinedFlag(p *cli.Process, c *urfave.Context, name string) error {
+	switch near := nearestFlag(c, name); {
+	case strings.HasPrefix(name, "p") && slices.ContainsFunc(p.Args, func(arg string) bool { return strings.HasPrefix(arg, "-"+name) }):
+		// MySQL's own clients take the password right behind -p.
+		return cli.Usagef("-p... is no flag of %s; a password is given with --password-file or %s", c.Command.Name, cli.PasswordEnv)
+	case c.Command.Name == c.App.Name:
+		return cli.Usagef("--%s stands before the command; write ibench COMMAND --%[1]s, ibench --help lists the commands", name)
+	case near != "":
+		return cli.Usagef("--%s is no flag of %s; did you mean --%s?", name, c.Command.Name, near)
+	default:
+		return cli.Usagef("--%s is no flag of %s", name, c.Command.Name)
+	}
+}
+
+// singleDash is how the parser writes a flag whose value it refuses.
+var singleDash = regexp.MustCompile(`for (?:flag )?-([a-z0-9-]+):`)
 
 func nearestFlag(c *urfave.Context, name string) string {
 	near := urfave.SuggestFlag(c.Command.Flags, name, false)

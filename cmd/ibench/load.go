@@ -113,9 +113,11 @@ func dropCommand(p *cli.Process) *urfave.Command {
 	}
 }
 
-func runDrop(ctx context.Context, p *cli.Process, conn cli.Connection, quiet bool) error {
+func runDrop(ctx context.Context, p *cli.Process, conn cli.Connection, quiet bool) (err error) {
 	ctx, stop := p.NotifyContext(ctx)
 	defer stop()
+	defer func() { err = cli.Interrupted(ctx, err) }()
+	conn.MustExist = true
 	server, err := cli.Open(ctx, conn)
 	if err != nil {
 		return err

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -28,6 +29,9 @@ func rowsCommand(p *cli.Process) *urfave.Command {
 		Action: func(c *urfave.Context) error {
 			if count < 0 || first < 0 || client < 0 {
 				return cli.Usagef("--count=%d --start=%d --client=%d: none of them can be negative", count, first, client)
+			}
+			if count > math.MaxInt64-first {
+				return cli.Usagef("--start=%d and --count=%d: row numbers end at %d", first, count, int64(math.MaxInt64))
 			}
 			if err := cfg.RowSpec.Validate(); err != nil {
 				return &cli.Error{Code: cli.Usage, Err: err}

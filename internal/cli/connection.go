@@ -19,8 +19,10 @@ type Connection struct {
 	DBMS string `json:"dbms"`
 	// Named is true where a flag named a server; without one the embedded
 	// database runs.
-	Named bool           `json:"-"`
-	DSN   drivers.Secret `json:"-"`
+	Named bool `json:"-"`
+	// MustExist refuses a database that is missing instead of making it.
+	MustExist bool           `json:"-"`
+	DSN       drivers.Secret `json:"-"`
 	// DSNShown is the DSN without its password.
 	DSNShown         string         `json:"dsn"`
 	Socket           string         `json:"socket"`

@@ -2,6 +2,9 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io/fs"
+	"os"
 	"time"
 
 	"insertbench/drivers"
@@ -25,13 +28,16 @@ func Open(ctx context.Context, c Connection) (drivers.Server, error) {
 func openMySQL(ctx context.Context, c Connection) (drivers.Server, error) {
 	return asServer(mysql.Open(ctx, mysql.Config{
 		DSN: c.DSN.Reveal(), Socket: c.Socket, Host: c.Host, Port: c.Port, User: c.User, Password: c.Password,
-		Database: c.Database, CreateDatabase: c.Database == "" && !c.DSN.IsSet(), TLS: c.TLS,
+		Database: c.Database, CreateDatabase: c.Database == "" && !c.DSN.IsSet() && !c.MustExist, TLS: c.TLS,
 		Engine: c.Engine, EngineOptions: c.EngineOptions,
 		ConnectTimeout: time.Duration(c.ConnectTimeout), StatementTimeout: time.Duration(c.StatementTimeout),
 	}))
 }
 
 func openSQLite(ctx context.Context, c Connection) (drivers.Server, error) {
+	if _, err := os.Stat(c.Path); c.MustExist && errors.Is(err, fs.ErrNotExist) {
+		return nil, drivers.Connectf("there is no SQLite database %s; name its file with --path", c.Path)
+	}
 	return asServer(sqlite.Open(ctx, sqlite.Config{Path: c.Path}))
 }
 
