@@ -37,6 +37,7 @@ const (
 	codeConnectionLost = "connection lost"
 	codeTimeout        = "timeout"
 	codeCantConnect    = "can't connect"
+	codeAborted        = "aborted"
 	codeShortReply     = "fewer rows acknowledged"
 	codeBadReply       = "unreadable reply"
 )

@@ -87,8 +87,10 @@ func explainLogin(err error, o *options.ClientOptions) string {
 		}
 	}
 	switch {
-	case ce.Code == codeUnauthorized:
+	case ce.Code == codeUnauthorized && user == "":
 		return fmt.Sprintf("the server wants a login: %s; give --user and a password", ce.Message)
+	case ce.Code == codeUnauthorized:
+		return fmt.Sprintf("user %q may not use the database: %s; grant it readWrite there", user, ce.Message)
 	case !strings.Contains(text, "auth error"):
 		return ""
 	case strings.Contains(text, "echanism") && !strings.Contains(text, "Authentication failed"):
@@ -146,6 +148,8 @@ func explainHost(host string, err error, o *options.ClientOptions, c Config) str
 		return fmt.Sprintf("no TLS with %s: %s; check tls=true, tlsCAFile and the host's name in the certificate", host, c.redact(err))
 	case errors.As(err, &timeout) && timeout.Timeout(), errors.Is(err, context.DeadlineExceeded):
 		return fmt.Sprintf("%s accepted no connection, or gave no answer, within %s; is it a server that speaks the MongoDB protocol, and is it up?", host, c.ConnectTimeout)
+	case usesTLS && errors.Is(err, io.EOF):
+		return fmt.Sprintf("no TLS with %s: it closed the connection at the handshake; if it doesn't speak TLS leave tls=true out, else check tlsCAFile and tlsCertificateKeyFile", host)
 	case !usesTLS && (errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET)):
 		return fmt.Sprintf("%s closed the connection at the first message; if it wants TLS, add tls=true", host)
 	default:

@@ -45,8 +45,8 @@ func (s *Server) OpenInserter(ctx context.Context, table string) (ibench.Inserte
 		return nil, err
 	}
 	in := &inserter{server: s, dial: newDialer(), command: command}
-	// The socket timeout bounds each answer without a timer per command.
-	//lint:ignore SA1019 its replacement, a client-wide timeout, adds maxTimeMS to every command
+	// The socket timeout bounds each answer without a timer per command; a
+	// client-wide timeout would add maxTimeMS to every command.
 	own := options.Client().SetDialer(in.dial).SetMaxPoolSize(1).SetSocketTimeout(s.cfg.StatementTimeout)
 	turn := s.inserters.Add(1) - 1
 	if s.hello.isMongos() {
@@ -92,6 +92,9 @@ func (in *inserter) Reset() { in.command.reset() }
 // Insert sends the command, and its commit where transactions are on, and
 // checks that the server acknowledged every document.
 func (in *inserter) Insert(ctx context.Context) error {
+	if in.dial.isAborted() {
+		return &drivers.Error{Class: drivers.Fatal, Code: codeAborted, Err: fmt.Errorf("inserting: %w before this statement was sent", errAborted)}
+	}
 	if in.command.rows == 0 {
 		return nil
 	}

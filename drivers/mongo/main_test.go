@@ -69,4 +69,3 @@ func fill(in ibench.Inserter, from, to int64) ibench.Sums {
 }
 
 func pointer[T any](v T) *T { return &v }
-

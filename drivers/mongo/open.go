@@ -105,6 +105,10 @@ func (s *Server) connect(ctx context.Context) error {
 	if err := s.hello.mustBeWritable(w.pooledAddress()); err != nil {
 		return err
 	}
+	// hello and buildInfo need no login; this does.
+	if _, err := s.ListTables(bounded); err != nil {
+		return explain(err, s.cfg, s.options, w)
+	}
 	return s.identify(ctx, w.pooledAddress(), uint16(tlsVersion.Load()))
 }
 

@@ -62,31 +62,63 @@ func (l *settings) add(name, value string) {
 }
 
 // SizeBytes is the space that the database takes on disk as the server sees
-// it: mmapv1's files, which are allocated ahead, else storage and indexes.
+// it: mmapv1's files, which are allocated ahead, else storage and indexes. A
+// server without dbStats is asked for each of the benchmark's collections.
 func (s *Server) SizeBytes(ctx context.Context) (int64, error) {
 	raw, err := s.run(ctx, bson.D{{Key: "dbStats", Value: 1}})
-	if err != nil {
+	if err == nil {
+		return sizeOfDatabase(raw)
+	}
+	if commandCode(err) == 0 {
 		return 0, fmt.Errorf("reading dbStats of %s: %w", s.cfg.Database, err)
 	}
-	return sizeOf(raw)
+	tables, err := s.ListTables(ctx)
+	if err != nil {
+		return 0, err
+	}
+	total := int64(0)
+	for _, table := range tables {
+		raw, err := s.run(ctx, bson.D{{Key: "collStats", Value: table}})
+		if err != nil {
+			return 0, fmt.Errorf("reading collStats of %s.%s: %w", s.cfg.Database, table, err)
+		}
+		size, err := sumOf(raw, "storageSize", "totalIndexSize")
+		if err != nil {
+			return 0, fmt.Errorf("reading collStats of %s.%s: %w", s.cfg.Database, table, err)
+		}
+		total += size
+	}
+	return total, nil
 }
 
-func sizeOf(dbStats bson.Raw) (int64, error) {
-	// fileSize is mmapv1's alone; other engines leave it out or say 0.
-	if v, err := dbStats.LookupErr("fileSize"); err == nil {
-		if n, ok := v.AsInt64OK(); ok && n > 0 {
-			return n, nil
+func sizeOfDatabase(dbStats bson.Raw) (int64, error) {
+	// fileSize is mmapv1's alone, without its namespace file; other engines
+	// leave it out or say 0.
+	if files, err := wholeNumber(dbStats, "fileSize"); err == nil && files > 0 {
+		namespaceMB, err := wholeNumber(dbStats, "nsSizeMB")
+		if err != nil {
+			namespaceMB = 0
 		}
+		return files + namespaceMB<<20, nil
 	}
-	storage, err := wholeNumber(dbStats, "storageSize")
+	size, err := sumOf(dbStats, "storageSize", "indexSize")
 	if err != nil {
 		return 0, fmt.Errorf("reading dbStats: %w", err)
 	}
-	index, err := wholeNumber(dbStats, "indexSize")
-	if err != nil {
-		return 0, fmt.Errorf("reading dbStats: %w", err)
+	return size, nil
+}
+
+// sumOf adds up fields that must all be there.
+func sumOf(doc bson.Raw, fields ...string) (int64, error) {
+	total := int64(0)
+	for _, field := range fields {
+		n, err := wholeNumber(doc, field)
+		if err != nil {
+			return 0, err
+		}
+		total += n
 	}
-	return storage + index, nil
+	return total, nil
 }
 
 const (
