@@ -31,6 +31,10 @@ type Done struct {
 	Op int
 	// Units is how many things the server acknowledged: rows of an insert.
 	Units int64
+	// Failed says that the operation came to nothing and that the worker goes
+	// on all the same: it is in no count, latency or rate. What went wrong is
+	// for the task to note with Recorder.Error.
+	Failed bool
 }
 
 // Worker is a task and the pace it is asked to keep.

@@ -43,7 +43,9 @@ func (c *clock) operate(ctx context.Context, w Worker, rec *Recorder) error {
 		if err != nil {
 			return err
 		}
-		rec.record(done, timing{intended: intended, sent: sent, answered: last, late: late})
+		if !done.Failed {
+			rec.record(done, timing{intended: intended, sent: sent, answered: last, late: late})
+		}
 		// Only now: a tick in between still finds that the worker waited.
 		rec.waitingFrom.Store(0)
 	}

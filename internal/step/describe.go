@@ -17,7 +17,11 @@ func (s *measure) describe(ctx context.Context, res *load.Result) {
 		Seconds: res.Window().Seconds(), Ops: res.Units(),
 		Deltas: s.meter.deltas(iostat.Between(s.first, s.last)), Sources: s.meter.sources(),
 	}
-	s.step.Metrics = raw.Metrics(results.PerRow)
+	per := s.spec.Per
+	if per == (results.Op{}) {
+		per = results.PerRow
+	}
+	s.step.Metrics = raw.Metrics(per)
 	maps.Copy(s.step.Metrics, s.levels(ctx).Metrics())
 	s.describeClients(res)
 	maps.Copy(s.step.Metrics, results.ClientRateMetrics(s.step.Clients))

@@ -18,6 +18,8 @@ type Spec struct {
 	Name, Kind string
 	Server     drivers.Server
 	Run        load.Run
+	// Per is what costs are divided by; rows unless set.
+	Per results.Op
 	// Rates is true where clients are expected to get an acknowledgement
 	// every second: then there are rate percentiles, and a second without one
 	// is an event. An index build is one long statement.
