@@ -95,6 +95,15 @@ func (r Root) stack(disks []string) []blockDev {
 	return out
 }
 
+// WholeDisks lists the whole disks among the devices and beneath them.
+func (r Root) WholeDisks(devices []string) []string {
+	var out []string
+	for _, b := range r.stack(devices) {
+		out = append(out, b.name)
+	}
+	return out
+}
+
 // settings reads the files of a directory as "name = value" lines.
 func (r Root) settings(dir string) (string, error) {
 	entries, err := os.ReadDir(dir)

@@ -13,6 +13,12 @@ import (
 // Root says where the kernel's pseudo file systems are. The zero value means /proc and /sys.
 type Root struct{ Proc, Sys string }
 
+// ProcFile is a path below /proc.
+func (r Root) ProcFile(elem ...string) string { return r.proc(elem...) }
+
+// SysFile is a path below /sys.
+func (r Root) SysFile(elem ...string) string { return r.sys(elem...) }
+
 func (r Root) proc(elem ...string) string { return below(r.Proc, "/proc", elem) }
 
 func (r Root) sys(elem ...string) string { return below(r.Sys, "/sys", elem) }

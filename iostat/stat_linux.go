@@ -17,3 +17,12 @@ func deviceNumber(info os.FileInfo) string {
 	dev := uint64(st.Dev)
 	return fmt.Sprintf("%d:%d", unix.Major(dev), unix.Minor(dev))
 }
+
+// FreeBytes is the space of a directory's file system that is free for users other than root.
+func FreeBytes(dir string) Opt[int64] {
+	var st unix.Statfs_t
+	if err := unix.Statfs(dir, &st); err != nil {
+		return Opt[int64]{}
+	}
+	return Some(int64(st.Bavail) * int64(st.Bsize))
+}
