@@ -38,6 +38,22 @@ func ParseCount(text string) (int64, error) {
 	return int64(lo), nil
 }
 
+// ParseBytes reads a size in bytes with an optional k, m, g or t, each 1,024
+// times the one before.
+func ParseBytes(text string) (int64, error) {
+	number, shift := text, 0
+	if n := len(text); n > 0 {
+		if i := strings.IndexByte("kmgt", text[n-1]|0x20); i >= 0 {
+			number, shift = text[:n-1], 10*(i+1)
+		}
+	}
+	v, err := strconv.ParseUint(number, 10, 63)
+	if err != nil || v > (1<<63-1)>>shift {
+		return 0, fmt.Errorf("%q is no size in bytes: write a whole number, as 1048576, 512m or 4g", text)
+	}
+	return int64(v << shift), nil
+}
+
 // countValue is a flag whose value ParseCount reads.
 type countValue struct{ n *int64 }
 

@@ -5,17 +5,16 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"time"
 
 	"insertbench/drivers"
 	"insertbench/drivers/fake"
-	"insertbench/drivers/mysql"
 	"insertbench/drivers/sqlite"
 )
 
 // openers is the one list of databases, by --dbms.
 var openers = map[string]func(context.Context, Connection) (drivers.Server, error){
 	"mysql":  openMySQL,
+	"mongo":  openMongo,
 	"sqlite": openSQLite,
 	"fake":   openFake,
 }
@@ -23,15 +22,6 @@ var openers = map[string]func(context.Context, Connection) (drivers.Server, erro
 // Open connects to the database that the flags name.
 func Open(ctx context.Context, c Connection) (drivers.Server, error) {
 	return openers[c.DBMS](ctx, c)
-}
-
-func openMySQL(ctx context.Context, c Connection) (drivers.Server, error) {
-	return asServer(mysql.Open(ctx, mysql.Config{
-		DSN: c.DSN.Reveal(), Socket: c.Socket, Host: c.Host, Port: c.Port, User: c.User, Password: c.Password,
-		Database: c.Database, CreateDatabase: c.Database == "" && !c.DSN.IsSet() && !c.MustExist, TLS: c.TLS,
-		Engine: c.Engine, EngineOptions: c.EngineOptions,
-		ConnectTimeout: time.Duration(c.ConnectTimeout), StatementTimeout: time.Duration(c.StatementTimeout),
-	}))
 }
 
 func openSQLite(ctx context.Context, c Connection) (drivers.Server, error) {

@@ -11,6 +11,8 @@ import (
 	"github.com/go-sql-driver/mysql"
 	"github.com/gofrs/flock"
 	"github.com/urfave/cli/v2"
+
+	"insertbench/drivers/mongo"
 )
 
 // Measuring is what the flags say of measuring and of where the figures go,
@@ -73,10 +75,15 @@ func LockHost() (unlock func(), err error) {
 	return func() { _ = lock.Close() }, nil
 }
 
-var (
-	passwordArg = regexp.MustCompile(`(?s)^(--?password)=.*$`)
-	dsnArg      = regexp.MustCompile(`(?s)^(--?dsn=)(.*)$`)
-)
+// secretArg is a flag that may hold a secret, with its value.
+var secretArg = regexp.MustCompile(`(?s)^(--?(password|dsn|uri)=)(.*)$`)
+
+// redactors hide what is secret in the value of a flag.
+var redactors = map[string]func(string) string{
+	"password": func(string) string { return redacted },
+	"dsn":      func(dsn string) string { shown, _ := redactDSN(dsn); return shown },
+	"uri":      mongo.RedactURI,
+}
 
 // Redact gives a command line without its passwords, for the record.
 func Redact(args []string) []string {
@@ -86,19 +93,11 @@ func Redact(args []string) []string {
 		if i > 0 && strings.HasPrefix(args[i-1], "-") {
 			previous = strings.TrimLeft(args[i-1], "-")
 		}
-		switch {
-		case previous == "password":
-			shown[i] = redacted
-		case previous == "dsn":
-			shown[i], _ = redactDSN(arg)
-		case passwordArg.MatchString(arg):
-			shown[i] = passwordArg.ReplaceAllString(arg, "$1="+redacted)
-		case dsnArg.MatchString(arg):
-			parts := dsnArg.FindStringSubmatch(arg)
-			dsn, _ := redactDSN(parts[2])
-			shown[i] = parts[1] + dsn
-		default:
-			shown[i] = arg
+		shown[i] = arg
+		if hide, ok := redactors[previous]; ok {
+			shown[i] = hide(arg)
+		} else if parts := secretArg.FindStringSubmatch(arg); parts != nil {
+			shown[i] = parts[1] + redactors[parts[2]](parts[3])
 		}
 	}
 	return shown

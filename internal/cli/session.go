@@ -31,6 +31,8 @@ type Session struct {
 	process   *Process
 	measuring Measuring
 	unlock    func()
+	// stopServer ends a private server; nil before it was tried to start one.
+	stopServer func() error
 }
 
 // StartSession takes the host's lock, connects, finds the server's process
@@ -46,6 +48,10 @@ func StartSession(ctx context.Context, p *Process, conn Connection, m Measuring)
 		s.unlock = unlock
 	}
 	var err error
+	if s.stopServer, err = conn.startPrivate(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
 	if s.Server, err = Open(ctx, conn); err != nil {
 		s.Close()
 		return nil, err
@@ -172,10 +178,15 @@ func (s *Session) print(table func(*results.Run) results.Table) error {
 	return err
 }
 
-// Close gives back the connection and the lock.
+// Close gives back the connection, the private server and the lock.
 func (s *Session) Close() {
 	if s.Server != nil {
 		_ = s.Server.Close() // nothing is left to say to it
+	}
+	if s.stopServer != nil {
+		if err := s.stopServer(); err != nil {
+			s.process.Warnf("stop the private server: %v", err)
+		}
 	}
 	s.unlock()
 }

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"insertbench/drivers"
+	"insertbench/internal/server"
+)
+
+// Private is what the flags say of a server to start for the run alone.
+type Private struct {
+	Program    string   `json:"program"`
+	Wrapper    []string `json:"wrapper"`
+	ConfigFile string   `json:"config_file"`
+	DataDir    string   `json:"data_dir"`
+	KeepData   bool     `json:"keep_data"`
+	CacheBytes int64    `json:"cache_bytes"`
+
+	// dbms and product are what the program's --version says.
+	dbms, product string
+}
+
+var privateFlagNames = []string{"server", "server-wrapper", "server-config", "data-dir", "keep-data", "cache"}
+
+func privateFlags() []cli.Flag {
+	const category = "Private server"
+	text := func(name, usage string) cli.Flag {
+		return &cli.StringFlag{Name: name, Usage: usage, Category: category}
+	}
+	return []cli.Flag{
+		text("server", "start `PROGRAM` for this run and stop it afterwards: mariadbd, mysqld, mongod, or a path"),
+		text("server-wrapper", "`COMMAND` to run it with, as 'numactl --interleave=all'; words are split at blanks"),
+		text("server-config", "its option `FILE`, instead of the built-in one"),
+		text("data-dir", "its data `FOLDER`, new, empty or kept by an earlier run; it stays (default: a temporary one, removed)"),
+		&cli.BoolFlag{Name: "keep-data", Usage: "keep a temporary data folder", Category: category},
+		text("cache", "`BYTES` of the engine's cache, as 512m or 4g (1,024 each step; default: the server's)"),
+	}
+}
+
+// resolvePrivate reads the flags of a private server, and asks its program
+// what it is.
+func (conn *Connection) resolvePrivate(c *cli.Context, _ *Process) error {
+	s := Private{
+		Program: c.String("server"), Wrapper: strings.Fields(c.String("server-wrapper")), ConfigFile: c.String("server-config"),
+		DataDir: c.String("data-dir"), KeepData: c.Bool("keep-data"),
+	}
+	if s.Program == "" {
+		for _, flag := range privateFlagNames {
+			if c.IsSet(flag) {
+				return Usagef("--%s is of a server that --server starts; add --server, or leave it out", flag)
+			}
+		}
+		return nil
+	}
+	for _, flag := range []string{"user", "password", "password-file", "ask-password"} {
+		if c.IsSet(flag) {
+			return Usagef("--server starts a server without passwords; leave out --%s", flag)
+		}
+	}
+	if c.IsSet("cache") {
+		n, err := ParseBytes(c.String("cache"))
+		if err != nil || n <= 0 {
+			return Usagef("--cache=%s is no size; write it as 512m or 4g", c.String("cache"))
+		}
+		if s.ConfigFile != "" {
+			return Usagef("--cache sizes the built-in configuration, and --server-config replaces it; give one of them")
+		}
+		s.CacheBytes = n
+	}
+	id, err := server.Identify(c.Context, s.Program, s.Wrapper)
+	if err != nil {
+		return &Error{Usage, err}
+	}
+	s.product, s.dbms = id.String(), "mysql"
+	if id.Product == server.Mongod || id.Product == server.PerconaMongo {
+		s.dbms = "mongo"
+	}
+	conn.Private = s
+	return nil
+}
+
+// startPrivate starts the server that the flags ask for, if they do, and
+// points the connection at it. stop is never nil.
+func (conn *Connection) startPrivate(ctx context.Context) (stop func() error, err error) {
+	s := conn.Private
+	if s.Program == "" {
+		return func() error { return nil }, nil
+	}
+	srv, err := server.Start(ctx, server.Config{
+		Program: s.Program, Wrapper: s.Wrapper, Engine: conn.Engine, CacheBytes: s.CacheBytes,
+		DataDir: s.DataDir, ConfigFile: s.ConfigFile, Keep: s.KeepData,
+	})
+	if err != nil {
+		return func() error { return nil }, drivers.Connectf("start a private server: %w", err)
+	}
+	conn.Socket = srv.Socket
+	if s.dbms == "mongo" {
+		conn.Mongo.URI = drivers.NewSecret("mongodb://127.0.0.1:" + strconv.Itoa(srv.Port))
+		conn.Mongo.URIShown = conn.Mongo.URI.Reveal()
+	}
+	// Whatever ended the run, the server is stopped in its own time.
+	return func() error { return srv.Stop(context.WithoutCancel(ctx)) }, nil
+}
