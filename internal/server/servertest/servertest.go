@@ -44,7 +44,10 @@ var shared struct {
 }
 
 // Main runs the tests, stops the shared server, looks for goroutines left behind and exits.
-func Main(m *testing.M) {
+func Main(m *testing.M) { os.Exit(Run(m)) }
+
+// Run is Main for a TestMain that has more to do: it returns the exit code.
+func Run(m *testing.M) int {
 	shared.main = true
 	code := m.Run()
 	if s := shared.server; s != nil {
@@ -59,7 +62,7 @@ func Main(m *testing.M) {
 			code = 1
 		}
 	}
-	os.Exit(code)
+	return code
 }
 
 // IgnoreServers is for goleak in a test that runs beside the shared server.
@@ -75,7 +78,7 @@ func MariaDB(tb testing.TB) *server.Server {
 	shared.Lock()
 	defer shared.Unlock()
 	if !shared.main {
-		tb.Fatal("the package's TestMain must call servertest.Main")
+		tb.Fatal("the package's TestMain must call servertest.Main or Run")
 	}
 	if shared.server == nil && shared.err == nil {
 		shared.server, shared.err = server.Start(context.Background(), cfg)
