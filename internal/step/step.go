@@ -44,6 +44,8 @@ type measure struct {
 	last   iostat.Sample
 	prev   iostat.Sample
 	step   results.Step
+	// units were acknowledged so far.
+	units int64
 	// peakRSS is the most memory seen at any second, nil where unknown.
 	peakRSS *int64
 }
@@ -99,7 +101,11 @@ func (s *measure) tick(iv *load.Interval) error {
 	} else {
 		line.Stalled = nil
 	}
-	return s.writer.AppendInterval(line)
+	s.units += iv.Units()
+	if err := s.writer.AppendInterval(line); err != nil {
+		return fmt.Errorf("step %s, stopped after %d rows were acknowledged: %w", s.spec.Name, s.units, err)
+	}
+	return nil
 }
 
 // stalls notes the clients that got no acknowledgement in an interval.
