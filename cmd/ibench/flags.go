@@ -1,8 +1,6 @@
 package main
 
 import (
-	"fmt"
-
 	urfave "github.com/urfave/cli/v2"
 
 	"insertbench/ibench"
@@ -40,12 +38,4 @@ func loadFlags(cfg *ibench.Config) []urfave.Flag {
 		&urfave.BoolFlag{Name: "drop", Usage: "drop and replace the benchmark's tables that exist", Destination: &cfg.Drop, Category: category},
 		cli.TextFlag("verify", "compare the tables with what was acknowledged: full, count or off `MODE`", (*string)(&cfg.Verify), category),
 	}
-}
-
-// tableRange names the tables of a load, for messages.
-func tableRange(n int) string {
-	if n == 1 {
-		return "table " + ibench.TableName(0)
-	}
-	return fmt.Sprintf("tables %s to %s", ibench.TableName(0), ibench.TableName(n-1))
 }

@@ -1,0 +1,11 @@
+//go:build unix && !linux
+
+package main
+
+import "github.com/rogpeppe/go-internal/testscript"
+
+const canMount = false
+
+func mountSmall(ts *testscript.TestScript, neg bool, args []string) {
+	ts.Fatalf("a test doesn't mount on this system")
+}
