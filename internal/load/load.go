@@ -17,8 +17,9 @@ type Task interface {
 	Next() bool
 	// Do does what Next prepared and waits for the answer. Retries are made
 	// inside it, so that their time counts, and are noted in rec. An error
-	// ends the worker and stops the run; a Done beside it isn't counted. Its context carries values only: a
-	// run that stops lets operations under way finish, then calls Abort.
+	// ends the worker and stops the run; a Done beside it isn't counted. Its
+	// context carries values only: a run that stops lets operations under way
+	// finish, then calls Abort.
 	Do(ctx context.Context, rec *Recorder) (Done, error)
 	// Abort makes a Do that is waiting return soon. Any goroutine may call
 	// it, more than once, and when no Do is waiting.
