@@ -72,6 +72,27 @@ func TestLimitHoldsThoughTheClockIsLate(t *testing.T) {
 	})
 }
 
+func TestTickComesBeforeTheLimit(t *testing.T) {
+	// The clock is held up from 2 to 3.2 s, past the tick and the limit at
+	// 3 s. Which one it sees first must not be a matter of chance.
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			res, err := Run{
+				Ops: []string{"insert"}, Workers: []Worker{{Task: lasting(-1, always(70*ms))}}, Limit: 3 * time.Second,
+				OnTick: func(iv *Interval) error {
+					if iv.Index == 1 {
+						time.Sleep(1_200 * ms)
+					}
+					return nil
+				},
+			}.Do(t.Context())
+			if err != nil || len(res.Workers[0].Rates) != 3 {
+				t.Errorf("%d rates, error %v, want those of 3 full intervals", len(res.Workers[0].Rates), err)
+			}
+		})
+	}
+}
+
 func TestEndOfASchedule(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		// 10 a second down to 0 in 2 s are 10 operations, and the one due at
