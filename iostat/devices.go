@@ -324,3 +324,24 @@ func (r Root) DeviceDisks(name string) (Devices, error) {
 	r.add(&d, b, maxDepth)
 	return d, nil
 }
+
+// WatchAll lists the devices to watch for several directories, as when the redo log is not in the data directory, each once. Delta.SumOf shows
+// those of one directory apart.
+func WatchAll(devices ...Devices) []string {
+	var out []string
+	for _, d := range devices {
+		out = appendNew(out, d.Watch...)
+	}
+	return out
+}
+
+// Disks lists the whole disks and stacked devices that did anything since boot, as iostat does.
+func (r Root) Disks() []string {
+	var out []string
+	for _, name := range r.blockNames() {
+		if exists(r.sys("block", name, "stat")) && !r.idleSinceBoot(name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}

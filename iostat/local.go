@@ -19,7 +19,7 @@ type Location struct {
 }
 
 // ErrNotProven is in the error of ProveLocal when nothing went wrong but the server wasn't found here.
-var ErrNotProven = errors.New("not proven to run on this host, so its costs are not known")
+var ErrNotProven = errors.New("not proven to run on this host")
 
 // ProveLocal proves that the server behind ep runs on this host on dataDir, the directory as the server names it: one process owns the listening socket,
 // the directory exists in the mount namespace of that process, and the process has a file open beneath it. A proxy, a tunnel or a container's forwarded
@@ -211,4 +211,53 @@ func (r Root) topmost(found []Location) (Location, error) {
 		return Location{}, fmt.Errorf("%d unrelated processes own its socket and have files open in its data directory", len(top))
 	}
 	return top[0], nil
+}
+
+// OpenDirs lists the directories outside of its data directory in which a server has files open for writing, as seen from here: a redo log or a tablespace elsewhere, but
+// also plain logs. Its standard streams and files that are deleted already are left out.
+func (r Root) OpenDirs(loc Location) ([]string, error) {
+	entries, err := os.ReadDir(r.pid(loc.PID, "fd"))
+	if err != nil {
+		return nil, fmt.Errorf("look at the open files of process %d: %w", loc.PID, err)
+	}
+	top := ""
+	if !r.sameMounts(loc.PID) {
+		top = r.pid(loc.PID, "root")
+	}
+	var out []string
+	for _, e := range entries {
+		if n, err := strconv.Atoi(e.Name()); err != nil || n <= 2 || !r.writes(loc.PID, e.Name()) {
+			continue
+		}
+		file, err := os.Readlink(r.pid(loc.PID, "fd", e.Name()))
+		if err != nil || !filepath.IsAbs(file) || strings.HasSuffix(file, " (deleted)") || notOnDisk(file) {
+			continue
+		}
+		dir := filepath.Join(top, filepath.Dir(file))
+		if dir != loc.DataDir && !strings.HasPrefix(dir, loc.DataDir+"/") {
+			out = appendNew(out, dir)
+		}
+	}
+	slices.Sort(out)
+	return out, nil
+}
+
+// writes reports whether a file is open for writing, from the octal flags in /proc/PID/fdinfo (man 5 proc).
+func (r Root) writes(pid int, fd string) bool {
+	b, err := readFile(r.pid(pid, "fdinfo", fd))
+	if err != nil {
+		return false
+	}
+	flags := uint64(0)
+	keyed(b, func(key, value []byte) {
+		if field, _ := nextField(value); string(key) == "flags" {
+			flags, _ = strconv.ParseUint(string(field), 8, 64)
+		}
+	})
+	const accessMode = 3 // O_ACCMODE; 1 is O_WRONLY and 2 is O_RDWR on every Linux
+	return flags&accessMode != 0
+}
+
+func notOnDisk(file string) bool {
+	return slices.ContainsFunc([]string{"/dev/", "/proc/", "/sys/", "/memfd:", "/[aio]", "/SYSV"}, func(p string) bool { return strings.HasPrefix(file, p) })
 }

@@ -35,6 +35,8 @@ func TestProveLocal(t *testing.T) {
 		{"tcp", "127.0.0.1:3307", "/var/lib/mysql", 0, "", "process 200 (docker-proxy) listens but has no file open"},
 		{"tcp", "127.0.0.1:3309", "/var/lib/mysql", 0, "", "process 450 (ssh) listens but has no file open"},
 		{"tcp", "127.0.0.1:3310", "/data/db", 0, "", "2 listening sockets belong to different processes"},
+		{"tcp", "localhost:3316", "/data/db", 0, "", "2 listening sockets belong to different processes"}, // one is IPv4, the other IPv6
+		{"tcp", "127.0.0.1:3316", "/data/db", 600, "/data/db", ""},
 		{"tcp", "127.0.0.1:3312", "/data/db", 0, "", "2 unrelated processes"},
 		{"tcp", "127.0.0.1:3313", "/data/db", 0, "", `evil\\x1b\"\\`},
 		{"tcp", "127.0.0.1:3314", "/nowhere", 0, "", "is not there for process 900"},
@@ -61,5 +63,44 @@ func TestProveLocal(t *testing.T) {
 		if diff := cmp.Diff(Location{tc.pid, tc.seen}, loc); err != nil || diff != "" {
 			t.Errorf("%s: %v (-want +got):\n%s", name, err, diff)
 		}
+	}
+}
+
+func TestOpenDirs(t *testing.T) {
+	r := unpack(t, "local/host.txtar")
+	for fd, open := range map[string]struct{ file, flags string }{
+		"0": {"/dev/null", "02"}, "1": {"/var/log/err", "0100001"}, "10": {"/redo/ib_logfile0", "02100002"}, "11": {"/redo/ib_logfile1", "0100002"},
+		"12": {"/var/lib/mysql/t.ibd", "0100002"}, "13": {"/share/messages", "0100000"}, "14": {"/tmp/x (deleted)", "0100002"},
+		"15": {"socket:[1]", "02"}, "16": {"/dev/shm/x", "02"}, "17": {"/binlog/b.1", "0102001"}, "18": {"/noinfo/x", ""},
+	} {
+		put(t, r.pid(100, "fd", fd), "-> "+open.file)
+		if open.flags != "" {
+			put(t, r.pid(100, "fdinfo", fd), "pos:\t0\nflags:\t"+open.flags+"\nmnt_id:\t27\n")
+		}
+	}
+	got, err := r.OpenDirs(Location{100, "/var/lib/mysql"})
+	if diff := cmp.Diff([]string{"/binlog", "/redo"}, got); err != nil || diff != "" {
+		t.Errorf("%v (-want +got):\n%s", err, diff)
+	}
+	if _, err := r.OpenDirs(Location{4242, "/"}); err == nil {
+		t.Error("want an error for a process that isn't there")
+	}
+}
+
+func TestWatchAll(t *testing.T) {
+	r := unpack(t, "devices/partition.txtar")
+	var all []Devices
+	for _, dir := range []string{"/srv", "/data", "/mnt", "/var/lib/my sql"} {
+		d, err := r.DataDisks(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, d)
+	}
+	if diff := cmp.Diff([]string{"sda1", "sdb1", "sda2"}, WatchAll(all...)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"sda", "sdb"}, r.Disks()); diff != "" {
+		t.Errorf("disks (-want +got):\n%s", diff)
 	}
 }

@@ -78,8 +78,8 @@ func (o *Opt[T]) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// maxFileBytes bounds what is read of one kernel file. The largest one wanted, /proc/stat of a host with thousands of interrupt lines, is far below it.
-const maxFileBytes = 8 << 20
+// maxFileBytes bounds what is read of one kernel file. The largest one wanted is /proc/net/tcp, with 150 bytes for each connection.
+const maxFileBytes = 64 << 20
 
 // reader reads small files into one buffer of its own.
 type reader struct{ buf []byte }

@@ -46,16 +46,17 @@ type Sample struct {
 
 // Sampler reads the counters below a Root. It is not safe for concurrent use.
 type Sampler struct {
-	root   Root
-	now    func() time.Time
-	rd     *reader
-	sys    blockdevice.FS
-	disks  []*disk
-	sum    []int
-	server *tree
-	client *tree
-	cgroup *cgroup
-	notes  []string
+	root      Root
+	now       func() time.Time
+	rd        *reader
+	sys       blockdevice.FS
+	disks     []*disk
+	sum       []int
+	server    *tree
+	client    *tree
+	clientErr error
+	cgroup    *cgroup
+	notes     []string
 }
 
 // NewSampler prepares to read what w names, and takes note of the processes there are. A disk or process that does not exist is an error.
@@ -75,9 +76,8 @@ func newSampler(r Root, w Watch, now func() time.Time) (*Sampler, error) {
 	}
 	if w.Client != 0 {
 		// Off Linux there is no /proc; the client's figures are then not known, which is no reason to refuse.
-		s.client, err = newTree(r, s.rd, []int{w.Client}, true, now())
-		if err != nil {
-			s.client = nil
+		if s.client, err = newTree(r, s.rd, []int{w.Client}, true, now()); err != nil {
+			s.client, s.clientErr = nil, err
 		}
 	}
 	return s, nil
@@ -139,6 +139,9 @@ func (s *Sampler) sample(ends, pss bool) Sample {
 		out.Server = s.sampleTree(s.server, out.At, ends, pss, "the server")
 		out.Cgroup = s.cgroup.sample(s.rd)
 	}
+	if s.clientErr != nil && s.hasProc() {
+		s.note("the client: %v", s.clientErr)
+	}
 	if s.client != nil {
 		out.Client = s.sampleTree(s.client, out.At, ends, false, "the client")
 	}
@@ -168,7 +171,14 @@ func (s *Sampler) sampleDisks(out *Sample) {
 	}
 }
 
+// hasProc reports whether this system has a /proc at all.
+func (s *Sampler) hasProc() bool { return exists(s.root.proc()) }
+
 func (s *Sampler) sampleHost(out *Sample) {
+	if !s.hasProc() {
+		s.note("this system has no %s: what the host and processes use is not known", s.root.proc())
+		return
+	}
 	b, err := s.rd.read(s.root.proc("stat"))
 	if err == nil {
 		var h hostStat

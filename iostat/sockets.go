@@ -160,10 +160,17 @@ func (r Root) tcpListeners(address string) ([]listener, error) {
 			all = append(all, parseTCP(b)...)
 		}
 	}
-	for _, a := range addrs { // the first address somebody listens on is the one a client gets
-		if found := bestMatch(all, a, uint16(port)); len(found) > 0 {
-			return found, nil
+	// Which address of a name a client gets is up to its resolver, so the listeners of all of them are wanted; one process must own them.
+	var out []listener
+	for _, a := range addrs {
+		for _, l := range bestMatch(all, a, uint16(port)) {
+			if !slices.Contains(out, l) {
+				out = append(out, l)
+			}
 		}
+	}
+	if len(out) > 0 {
+		return out, nil
 	}
 	return nil, fmt.Errorf("no process listens on port %d in this network namespace; a forwarded port, as of a container, leads elsewhere", port)
 }
