@@ -45,19 +45,25 @@ func MeasuringFlags(m *Measuring) []cli.Flag {
 }
 
 // Resolve reads the flags that need parsing.
-func (m *Measuring) Resolve(c *cli.Context) error {
-	text := c.String("server-pid")
+func (m *Measuring) Resolve(c *cli.Context) (err error) {
+	m.ServerPIDs, err = ParsePIDs("server-pid", c.String("server-pid"))
+	return err
+}
+
+// ParsePIDs reads a flag's comma list of process ids; nothing gives none.
+func ParsePIDs(flag, text string) ([]int, error) {
 	if text == "" {
-		return nil
+		return nil, nil
 	}
+	var pids []int
 	for part := range strings.SplitSeq(text, ",") {
 		pid, err := strconv.Atoi(strings.TrimSpace(part))
 		if err != nil || pid < 1 {
-			return Usagef("--server-pid=%s: %q is no process id", text, part)
+			return nil, Usagef("--%s=%s: %q is no process id", flag, text, part)
 		}
-		m.ServerPIDs = append(m.ServerPIDs, pid)
+		pids = append(pids, pid)
 	}
-	return nil
+	return pids, nil
 }
 
 // LockHost takes the lock that keeps two measuring runs of one host apart,
