@@ -159,6 +159,25 @@ func (r Root) dataDirOf(pid int, dataDir string) (string, error) {
 	return filepath.Join(top, real), nil
 }
 
+// DirOf finds a directory that a process names, a log's for example, as seen from here.
+func (r Root) DirOf(pid int, dir string) (string, error) {
+	if !filepath.IsAbs(dir) {
+		return "", fmt.Errorf("%s is relative to where process %d was started", dir, pid)
+	}
+	top := r.pid(pid, "root")
+	real, info, err := resolveIn(top, filepath.Clean(dir))
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("directory %s of process %d (%s): %w", dir, pid, r.command(pid), err)
+	case !info.IsDir():
+		return "", fmt.Errorf("%s is not a directory for process %d (%s)", dir, pid, r.command(pid))
+	case r.sameMounts(pid):
+		return real, nil
+	default:
+		return filepath.Join(top, real), nil
+	}
+}
+
 // command is the name of a process, printable.
 func (r Root) command(pid int) string {
 	name, err := readWord(r.pid(pid, "comm"))

@@ -11,6 +11,7 @@ import (
 	"insertbench/ibench"
 	"insertbench/internal/cli"
 	"insertbench/internal/load"
+	"insertbench/iostat"
 	"insertbench/results"
 )
 
@@ -68,6 +69,7 @@ func runLoad(ctx context.Context, p *cli.Process, cfg loadConfig) (err error) {
 	if err := ibench.Prepare(ctx, cfg.Load, db); err != nil {
 		return err
 	}
+	s.NeedBytes = iostat.Some(cfg.Load.DiskBytes())
 	if err := s.Record(ctx, "ibench", "load", cfg); err != nil {
 		return err
 	}

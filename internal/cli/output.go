@@ -26,6 +26,7 @@ type Measuring struct {
 	Quiet      bool   `json:"quiet"`
 	Wide       bool   `json:"wide"`
 	NoLock     bool   `json:"no_lock"`
+	PSS        bool   `json:"pss"`
 }
 
 // MeasuringFlags are the flags that fill a Measuring.
@@ -35,6 +36,7 @@ func MeasuringFlags(m *Measuring) []cli.Flag {
 	return []cli.Flag{
 		TextFlag("device", "price the disk `NAME`, as sda or nvme0n1 (default: those under the data directory)", &m.Device, measuring),
 		&cli.StringFlag{Name: "server-pid", Usage: "the server is process `PID`, or a comma list of them (default: found by its socket and proven)", Category: measuring},
+		&cli.BoolFlag{Name: "pss", Usage: "read the server's proportional set size at the ends of a step, which stalls a large server", Destination: &m.PSS, Category: measuring},
 		&cli.BoolFlag{Name: "no-lock", Usage: "measure though another measuring run holds this host's lock", Destination: &m.NoLock, Category: measuring},
 		TextFlag("results", "keep the record of the run below `FOLDER`", &m.Results, output),
 		TextFlag("tag", "`TEXT` to tell this run by, in the record and in the table", &m.Tag, output),

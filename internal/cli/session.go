@@ -16,6 +16,7 @@ import (
 	"insertbench/drivers"
 	"insertbench/internal/step"
 	"insertbench/iostat"
+	"insertbench/iostat/doctor"
 	"insertbench/results"
 )
 
@@ -27,6 +28,8 @@ type Session struct {
 	Writer *results.Writer
 	// Run is the record; its Steps and Verify are the caller's to fill.
 	Run results.Run
+	// NeedBytes is about what the run will take on disk, where it is known.
+	NeedBytes iostat.Opt[int64]
 
 	process   *Process
 	measuring Measuring
@@ -56,7 +59,7 @@ func StartSession(ctx context.Context, p *Process, conn Connection, m Measuring)
 		s.Close()
 		return nil, err
 	}
-	s.Meter, err = step.NewMeter(iostat.Root{}, step.Target{Server: s.Server, Device: m.Device, ServerPIDs: m.ServerPIDs})
+	s.Meter, err = step.NewMeter(iostat.Root{}, step.Target{Server: s.Server, Device: m.Device, ServerPIDs: m.ServerPIDs, PSS: m.PSS})
 	if err != nil {
 		s.Close()
 		return nil, err
@@ -104,8 +107,29 @@ func (s *Session) Record(ctx context.Context, workload, plan string, config any)
 		s.Run.Server.Settings = append(s.Run.Server.Settings, results.Setting(x))
 	}
 	s.Meter.Describe(&s.Run)
+	s.examine()
 	s.Writer, err = results.Create(s.measuring.Results, s.Run)
 	return err
+}
+
+// examine puts what on this host may spoil the numbers into the record, and
+// names the warnings among it.
+func (s *Session) examine() {
+	root, dataDir, pids := s.Meter.Host()
+	about := doctor.About{Server: pids, Client: os.Getpid(), NeedBytes: s.NeedBytes}
+	if dataDir != "" {
+		about.Dirs = []string{dataDir}
+	}
+	var names []string
+	for _, f := range doctor.Examine(root, about) {
+		s.Run.Environment.Findings = append(s.Run.Environment.Findings, results.Finding{Name: f.Check, Value: f.Value, Why: f.Why, Advice: f.Change})
+		if f.Level == doctor.Warning {
+			names = append(names, f.Check+" ("+f.Value+")")
+		}
+	}
+	if len(names) > 0 && !s.measuring.Quiet {
+		s.process.Warnf("this host may spoil the numbers: %s; ibench doctor says why", strings.Join(names, ", "))
+	}
 }
 
 // environment reads what kind of host this is; what can't be read stays empty.

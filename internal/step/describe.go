@@ -23,6 +23,7 @@ func (s *measure) describe(ctx context.Context, res *load.Result) {
 	}
 	s.step.Metrics = raw.Metrics(per)
 	maps.Copy(s.step.Metrics, s.levels(ctx).Metrics())
+	maps.Copy(s.step.Metrics, s.extras())
 	s.describeClients(res)
 	maps.Copy(s.step.Metrics, results.ClientRateMetrics(s.step.Clients))
 	for _, o := range res.Ops {

@@ -48,6 +48,8 @@ type measure struct {
 	units int64
 	// peakRSS is the most memory seen at any second, nil where unknown.
 	peakRSS *int64
+	// samplerUS is the CPU that the samples took, nil where unknown.
+	samplerUS *float64
 }
 
 // Run measures a step. The step it returns is valid as far as it came,
@@ -57,7 +59,7 @@ func (m *Meter) Run(ctx context.Context, w *results.Writer, spec Spec) (results.
 	s.dump(ctx, "start")
 	run := spec.Run
 	run.OnStart = s.begin
-	run.OnEnd = func() { s.last = s.seen(m.sampler.SampleEnds(false)) }
+	run.OnEnd = func() { s.last = s.seen(m.sampler.SampleEnds(m.pss)) }
 	run.OnTick = s.tick
 	res, err := run.Do(ctx)
 	ended := time.Now()
@@ -73,14 +75,22 @@ func (m *Meter) Run(ctx context.Context, w *results.Writer, spec Spec) (results.
 
 func (s *measure) begin() {
 	s.step.StartedUTC = *utc(time.Now())
-	s.first = s.seen(s.meter.sampler.SampleEnds(false))
+	s.first = s.seen(s.meter.sampler.SampleEnds(s.meter.pss))
 	s.prev = s.first
 }
 
-// seen keeps the highest memory of the samples that pass through it.
+// seen keeps the highest memory of the samples that pass through it, and adds
+// up what they took.
 func (s *measure) seen(at iostat.Sample) iostat.Sample {
 	if rss := s.meter.rss(at); rss.OK && (s.peakRSS == nil || rss.V > *s.peakRSS) {
 		s.peakRSS = &rss.V
+	}
+	if at.CostUS.OK {
+		total := float64(at.CostUS.V)
+		if s.samplerUS != nil {
+			total += *s.samplerUS
+		}
+		s.samplerUS = &total
 	}
 	return at
 }
@@ -138,20 +148,23 @@ func (s *measure) interval(iv *load.Interval, d iostat.Delta, at iostat.Sample) 
 	return line
 }
 
-// dump saves the server's raw status and variables; one that fails is noted.
+// dump saves the raw status and variables of the server and the host; one that
+// fails is noted.
 func (s *measure) dump(ctx context.Context, edge string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dumpTimeout)
 	defer cancel()
-	for _, d := range s.spec.Server.Dumps(ctx) {
+	for _, d := range append(s.spec.Server.Dumps(ctx), s.meter.dumps(ctx)...) {
 		err := d.Err
-		if err == nil {
-			var file string
-			if file, err = s.writer.Dump(s.spec.Name, edge, d.Name, d.Text); err == nil {
+		if len(d.Text) > 0 || err == nil {
+			file, saveErr := s.writer.Dump(s.spec.Name, edge, d.Name, d.Text)
+			if saveErr == nil {
 				s.step.Dumps = append(s.step.Dumps, file)
-				continue
 			}
+			err = errors.Join(err, saveErr)
 		}
-		s.step.DumpErrors = append(s.step.DumpErrors, fmt.Sprintf("%s at the %s: %v", d.Name, edge, err))
+		if err != nil {
+			s.step.DumpErrors = append(s.step.DumpErrors, fmt.Sprintf("%s at the %s: %v", d.Name, edge, err))
+		}
 	}
 }
 
