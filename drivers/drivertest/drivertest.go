@@ -44,6 +44,11 @@ type Suite struct {
 	// Conflict makes the next insert into the table fail after a while with
 	// an error that asks to try again, until release is called.
 	Conflict func(t testing.TB, table string) (release func())
+	// KeysFromStream is whether the driver makes keys of client and row, so
+	// that the same rows again are refused.
+	KeysFromStream bool
+	// InsertMakesTable is whether an insert makes a table that isn't there.
+	InsertMakesTable bool
 	// HugeBatch is a number of rows of 4,000 bytes that no statement may have.
 	HugeBatch int
 }
