@@ -139,7 +139,8 @@ func (c Config) clientOptions() (*options.ClientOptions, error) {
 	// Heartbeats are asked for when something failed, not every 10 s: a server
 	// that stalls for longer than they wait would have its connections cut by
 	// the client, and a stall is data.
-	return o.SetRetryWrites(false).SetRetryReads(false).
+	// Reads are repeated once where the connection had broken; writes never are.
+	return o.SetRetryWrites(false).SetRetryReads(true).
 		SetConnectTimeout(c.ConnectTimeout).SetServerSelectionTimeout(c.ConnectTimeout).
 		SetServerMonitoringMode("poll").SetHeartbeatInterval(24 * time.Hour).
 		SetMinPoolSize(0).SetMaxConnIdleTime(0), nil

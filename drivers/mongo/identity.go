@@ -69,7 +69,7 @@ const compatible = "MongoDB-protocol server"
 
 // identify reads back who answered and how it will keep what it is sent.
 func (s *Server) identify(ctx context.Context, address string, tlsVersion uint16) error {
-	rawBuild, err := s.runAdmin(ctx, bson.D{{Key: "buildInfo", Value: 1}})
+	rawBuild, err := s.readAdmin(ctx, bson.D{{Key: "buildInfo", Value: 1}})
 	if err != nil {
 		return drivers.Connectf("%s: asking for buildInfo: %s", RedactURI(s.cfg.URI), s.cfg.redact(err))
 	}
@@ -78,7 +78,7 @@ func (s *Server) identify(ctx context.Context, address string, tlsVersion uint16
 		return drivers.Connectf("%s: its buildInfo can't be read: %w", RedactURI(s.cfg.URI), err)
 	}
 	// serverStatus needs a role; without it the engine is unknown.
-	rawStatus, err := s.runAdmin(ctx, bson.D{{Key: "serverStatus", Value: 1}})
+	rawStatus, err := s.readAdmin(ctx, bson.D{{Key: "serverStatus", Value: 1}})
 	if err == nil {
 		if err := bson.Unmarshal(rawStatus, &status); err != nil {
 			return drivers.Connectf("%s: its serverStatus can't be read: %w", RedactURI(s.cfg.URI), err)
@@ -113,7 +113,7 @@ func (s *Server) findPlace(ctx context.Context, address string) drivers.Place {
 			p.Address = peer.String()
 		}
 	}
-	raw, err := s.runAdmin(ctx, bson.D{{Key: "getCmdLineOpts", Value: 1}})
+	raw, err := s.readAdmin(ctx, bson.D{{Key: "getCmdLineOpts", Value: 1}})
 	if err != nil {
 		return p
 	}
@@ -160,7 +160,7 @@ func (s *Server) durability(ctx context.Context, engine string) string {
 
 // defaultConcern is the server's default write concern, where it tells it.
 func (s *Server) defaultConcern(ctx context.Context) string {
-	raw, err := s.runAdmin(ctx, bson.D{{Key: "getDefaultRWConcern", Value: 1}})
+	raw, err := s.readAdmin(ctx, bson.D{{Key: "getDefaultRWConcern", Value: 1}})
 	if err != nil {
 		return "the server's default write concern, which it doesn't tell"
 	}

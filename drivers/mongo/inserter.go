@@ -28,6 +28,8 @@ type inserter struct {
 	session   mongo.Session
 	txnNumber int64
 
+	// broken is set once a statement's answer was lost.
+	broken    bool
 	closeOnce sync.Once
 	closeErr  error
 }
@@ -122,6 +124,7 @@ func (in *inserter) send(ctx context.Context, p phase) error {
 // fail classes an error; after Abort the answer will never be known.
 func (in *inserter) fail(err error, p phase) error {
 	e := classify("inserting", err, p)
+	in.broken = in.broken || e.Code == codeConnectionLost || e.Code == codeTimeout || e.Code == codeCantConnect
 	if in.dial.isAborted() {
 		e.Class, e.Code = drivers.Unknown, codeConnectionLost
 	}
@@ -136,7 +139,7 @@ func (in *inserter) insertInTransaction(ctx context.Context) error {
 	in.txnNumber++
 	inSession := mongo.NewSessionContext(ctx, in.session)
 	if err := in.send(inSession, inTransaction); err != nil {
-		if drivers.ClassOf(err) != drivers.Unknown && drivers.CodeOf(err) != codeConnectionLost {
+		if !in.broken && drivers.ClassOf(err) != drivers.Unknown {
 			// Best effort: the server has already ended a transaction that failed.
 			_ = in.admin.RunCommand(inSession, endTransaction("abortTransaction", in.txnNumber, writeConcern{})).Err()
 		}
@@ -155,12 +158,12 @@ func (in *inserter) Abort() { in.dial.abort() }
 // Close ends the connection. It is safe to call twice.
 func (in *inserter) Close() error {
 	in.closeOnce.Do(func() {
-		if in.session != nil && !in.dial.isAborted() {
-			ctx, cancel := context.WithTimeout(context.Background(), disconnectTimeout)
-			defer cancel()
-			in.session.EndSession(ctx)
+		goodbye := goodbyeTimeout
+		if in.broken || in.dial.isAborted() {
+			goodbye = brokenTimeout
 		}
-		in.closeErr = disconnect(in.client)
+		// The session ends with its client, and with it a transaction left open.
+		in.closeErr = disconnect(in.client, goodbye)
 	})
 	return in.closeErr
 }

@@ -9,6 +9,7 @@ import (
 	"insertbench/drivers/mongo"
 	"insertbench/drivers/mongo/wiretest"
 	"insertbench/ibench"
+	"insertbench/internal/server/servertest"
 )
 
 // envServe makes this test binary a wire server instead, for benchmarks that
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 		s.Close()
 		return
 	}
-	os.Exit(m.Run())
+	servertest.Main(m)
 }
 
 // open connects and closes with the test.

@@ -131,18 +131,39 @@ func runOn(ctx context.Context, db *mongo.Database, cmd any) (bson.Raw, error) {
 	return db.RunCommand(ctx, cmd, options.RunCmd().SetReadPreference(readpref.Primary())).Raw()
 }
 
-// run runs a command on the benchmark's database within the statement timeout.
-func (s *Server) run(ctx context.Context, cmd bson.D) (bson.Raw, error) {
-	ctx, cancel := context.WithTimeout(ctx, s.cfg.StatementTimeout)
-	defer cancel()
-	return runOn(ctx, s.client.Database(s.cfg.Database), cmd)
+// database is where the benchmark's collections are.
+func (s *Server) database() *mongo.Database { return s.client.Database(s.cfg.Database) }
+
+// readOn runs a command that only reads, and once more where the connection
+// had broken: it may have since its last use, as when the server restarted.
+func readOn(ctx context.Context, db *mongo.Database, cmd bson.D) (bson.Raw, error) {
+	raw, err := runOn(ctx, db, cmd)
+	if mongo.IsNetworkError(err) && !mongo.IsTimeout(err) && ctx.Err() == nil {
+		raw, err = runOn(ctx, db, cmd)
+	}
+	return raw, err
 }
 
-// runAdmin runs a command on the database admin within the statement timeout.
-func (s *Server) runAdmin(ctx context.Context, cmd bson.D) (bson.Raw, error) {
+// read reads from the benchmark's database within the statement timeout.
+func (s *Server) read(ctx context.Context, cmd bson.D) (bson.Raw, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.StatementTimeout)
 	defer cancel()
-	return runOn(ctx, s.client.Database("admin"), cmd)
+	return readOn(ctx, s.database(), cmd)
+}
+
+// readAdmin reads from the database admin within the statement timeout.
+func (s *Server) readAdmin(ctx context.Context, cmd bson.D) (bson.Raw, error) {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.StatementTimeout)
+	defer cancel()
+	return readOn(ctx, s.client.Database("admin"), cmd)
+}
+
+// change runs a command that makes or removes something, once.
+func (s *Server) change(ctx context.Context, cmd bson.D) error {
+	ctx, cancel := context.WithTimeout(ctx, s.cfg.StatementTimeout)
+	defer cancel()
+	_, err := runOn(ctx, s.database(), cmd)
+	return err
 }
 
 // commandCode is the server's code for a command that failed; 0 where the
@@ -175,15 +196,19 @@ func (s *Server) Close() error {
 	if s.client == nil || !s.closed.CompareAndSwap(false, true) {
 		return nil
 	}
-	return disconnect(s.client)
+	return disconnect(s.client, goodbyeTimeout)
 }
 
-// disconnectTimeout bounds the goodbye (endSessions) of a client.
-const disconnectTimeout = 2 * time.Second
+// The goodbye of a client (endSessions) may take a while, but not over a
+// connection that is known to be broken.
+const (
+	goodbyeTimeout = 2 * time.Second
+	brokenTimeout  = 50 * time.Millisecond
+)
 
 // disconnect closes a client's connections, those in use too.
-func disconnect(c *mongo.Client) error {
-	ctx, cancel := context.WithTimeout(context.Background(), disconnectTimeout)
+func disconnect(c *mongo.Client, goodbye time.Duration) error {
+	ctx, cancel := context.WithTimeout(context.Background(), goodbye)
 	defer cancel()
 	if err := c.Disconnect(ctx); err != nil && !errors.Is(err, mongo.ErrClientDisconnected) && !errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("closing the connection: %w", err)

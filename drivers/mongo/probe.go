@@ -39,7 +39,7 @@ func (s *Server) probeWriteConcern(ctx context.Context) error {
 	}
 	bounded, cancel := context.WithTimeout(ctx, s.cfg.ConnectTimeout)
 	defer cancel()
-	_, err := runOn(bounded, s.client.Database(s.cfg.Database), bson.D{
+	_, err := runOn(bounded, s.database(), bson.D{
 		{Key: "delete", Value: probeCollection},
 		{Key: "deletes", Value: bson.A{bson.D{{Key: "q", Value: bson.D{{Key: "_id", Value: 0}}}, {Key: "limit", Value: 1}}}},
 		{Key: "writeConcern", Value: s.concern.document()},
@@ -82,7 +82,7 @@ func serverWords(err error) string {
 func (s *Server) probeTransactions(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.StatementTimeout)
 	defer cancel()
-	db := s.client.Database(s.cfg.Database)
+	db := s.database()
 	_, err := runOn(ctx, db, bson.D{{Key: "create", Value: probeCollection}})
 	if err != nil && commandCode(err) != codeNamespaceExists {
 		return drivers.Configf("trying transactions: making collection %s.%s: %s", s.cfg.Database, probeCollection, serverWords(err))

@@ -14,14 +14,14 @@ import (
 // Settings reads back what decides what a number means. Names are the
 // server's own where it has one.
 func (s *Server) Settings(ctx context.Context) ([]drivers.Setting, error) {
-	status, err := s.runAdmin(ctx, bson.D{{Key: "serverStatus", Value: 1}})
+	status, err := s.readAdmin(ctx, bson.D{{Key: "serverStatus", Value: 1}})
 	if err != nil && commandCode(err) == 0 {
 		return nil, fmt.Errorf("reading serverStatus: %w", err)
 	}
 	// What a server or an account doesn't give stays out of the list.
-	line, _ := s.runAdmin(ctx, bson.D{{Key: "getCmdLineOpts", Value: 1}})
-	fcv, _ := s.runAdmin(ctx, bson.D{{Key: "getParameter", Value: 1}, {Key: "featureCompatibilityVersion", Value: 1}})
-	defaults, _ := s.runAdmin(ctx, bson.D{{Key: "getDefaultRWConcern", Value: 1}})
+	line, _ := s.readAdmin(ctx, bson.D{{Key: "getCmdLineOpts", Value: 1}})
+	fcv, _ := s.readAdmin(ctx, bson.D{{Key: "getParameter", Value: 1}, {Key: "featureCompatibilityVersion", Value: 1}})
+	defaults, _ := s.readAdmin(ctx, bson.D{{Key: "getDefaultRWConcern", Value: 1}})
 
 	list := settings{}
 	list.add("writeConcern", s.concern.String())
@@ -65,7 +65,7 @@ func (l *settings) add(name, value string) {
 // it: mmapv1's files, which are allocated ahead, else storage and indexes. A
 // server without dbStats is asked for each of the benchmark's collections.
 func (s *Server) SizeBytes(ctx context.Context) (int64, error) {
-	raw, err := s.run(ctx, bson.D{{Key: "dbStats", Value: 1}})
+	raw, err := s.read(ctx, bson.D{{Key: "dbStats", Value: 1}})
 	if err == nil {
 		return sizeOfDatabase(raw)
 	}
@@ -78,7 +78,7 @@ func (s *Server) SizeBytes(ctx context.Context) (int64, error) {
 	}
 	total := int64(0)
 	for _, table := range tables {
-		raw, err := s.run(ctx, bson.D{{Key: "collStats", Value: table}})
+		raw, err := s.read(ctx, bson.D{{Key: "collStats", Value: table}})
 		if err != nil {
 			return 0, fmt.Errorf("reading collStats of %s.%s: %w", s.cfg.Database, table, err)
 		}
@@ -131,18 +131,18 @@ const (
 // Dumps reads raw status as extended JSON. Secrets are taken out.
 func (s *Server) Dumps(ctx context.Context) []drivers.Dump {
 	dumps := []drivers.Dump{
-		dump("server_status.json", ctx, s.runAdmin, bson.D{{Key: "serverStatus", Value: 1}}),
-		dump("parameters.json", ctx, s.runAdmin, bson.D{{Key: "getParameter", Value: "*"}}),
-		dump("cmd_line_opts.json", ctx, s.runAdmin, bson.D{{Key: "getCmdLineOpts", Value: 1}}),
-		dump("build_info.json", ctx, s.runAdmin, bson.D{{Key: "buildInfo", Value: 1}}),
-		dump("db_stats.json", ctx, s.run, bson.D{{Key: "dbStats", Value: 1}}),
+		dump("server_status.json", ctx, s.readAdmin, bson.D{{Key: "serverStatus", Value: 1}}),
+		dump("parameters.json", ctx, s.readAdmin, bson.D{{Key: "getParameter", Value: "*"}}),
+		dump("cmd_line_opts.json", ctx, s.readAdmin, bson.D{{Key: "getCmdLineOpts", Value: 1}}),
+		dump("build_info.json", ctx, s.readAdmin, bson.D{{Key: "buildInfo", Value: 1}}),
+		dump("db_stats.json", ctx, s.read, bson.D{{Key: "dbStats", Value: 1}}),
 	}
 	tables, err := s.ListTables(ctx)
 	if err != nil {
 		return append(dumps, drivers.Dump{Name: "coll_stats.json", Err: err})
 	}
 	for _, table := range tables[:min(len(tables), maxTableDumps)] {
-		dumps = append(dumps, dump("coll_stats_"+table+".json", ctx, s.run, bson.D{{Key: "collStats", Value: table}}))
+		dumps = append(dumps, dump("coll_stats_"+table+".json", ctx, s.read, bson.D{{Key: "collStats", Value: table}}))
 	}
 	return dumps
 }

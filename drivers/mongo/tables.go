@@ -16,7 +16,7 @@ import (
 func (s *Server) ListTables(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.StatementTimeout)
 	defer cancel()
-	names, err := s.client.Database(s.cfg.Database).ListCollectionNames(ctx, bson.D{})
+	names, err := s.database().ListCollectionNames(ctx, bson.D{})
 	if err != nil {
 		return nil, fmt.Errorf("listing the collections of database %s: %w", s.cfg.Database, err)
 	}
@@ -38,13 +38,22 @@ func checkName(table string) error {
 }
 
 // CreateTable makes a collection, then its indexes. The engine is the
-// server's, and was read back by Open.
+// server's, and was read back by Open. Some servers make one that exists
+// again without a word, so that is looked up.
 func (s *Server) CreateTable(ctx context.Context, t ibench.Table) error {
 	if err := checkName(t.Name); err != nil {
 		return err
 	}
-	_, err := s.run(ctx, bson.D{{Key: "create", Value: t.Name}})
-	if commandCode(err) == codeNamespaceExists {
+	existing, err := s.ListTables(ctx)
+	if err != nil {
+		return err
+	}
+	exists := slices.Contains(existing, t.Name)
+	if !exists {
+		err = s.change(ctx, bson.D{{Key: "create", Value: t.Name}})
+		exists = commandCode(err) == codeNamespaceExists
+	}
+	if exists {
 		return drivers.Configf("collection %s.%s exists already; drop it first, or use --drop", s.cfg.Database, t.Name)
 	}
 	if err != nil {
@@ -63,7 +72,7 @@ func (s *Server) CreateIndexes(ctx context.Context, table string, indexes []iben
 		for _, column := range x.Columns {
 			keys = append(keys, bson.E{Key: s.names.of(column), Value: int32(1)})
 		}
-		_, err := runOn(ctx, s.client.Database(s.cfg.Database), bson.D{
+		_, err := runOn(ctx, s.database(), bson.D{
 			{Key: "createIndexes", Value: table},
 			{Key: "indexes", Value: bson.A{bson.D{{Key: "key", Value: keys}, {Key: "name", Value: indexName(x)}}}}})
 		if err != nil {
@@ -98,7 +107,7 @@ func (s *Server) DropTable(ctx context.Context, table string) error {
 	if !slices.Contains(existing, table) {
 		return drivers.Configf("collection %s.%s doesn't exist", s.cfg.Database, table)
 	}
-	_, err = s.run(ctx, bson.D{{Key: "drop", Value: table}})
+	err = s.change(ctx, bson.D{{Key: "drop", Value: table}})
 	if err != nil && commandCode(err) != codeNamespaceNotFound {
 		return fmt.Errorf("dropping collection %s.%s: %w", s.cfg.Database, table, err)
 	}
@@ -128,7 +137,7 @@ func (s *Server) Sums(ctx context.Context, table string) (sums ibench.Sums, keep
 	if s.readConcern != "" {
 		command = append(command, bson.E{Key: "readConcern", Value: bson.D{{Key: "level", Value: s.readConcern}}})
 	}
-	reply, err := runOn(ctx, s.client.Database(s.cfg.Database), command)
+	reply, err := readOn(ctx, s.database(), command)
 	if err != nil {
 		return ibench.Sums{}, false, fmt.Errorf("summing collection %s.%s: %w", s.cfg.Database, table, err)
 	}

@@ -33,12 +33,21 @@ func succeed(more ...bson.E) bson.D {
 	return append(bson.D(more), bson.E{Key: "ok", Value: 1.0})
 }
 
+// ending is how a connection goes on after a command.
+type ending int
+
+const (
+	goOn ending = iota
+	hang
+	cut
+)
+
 // answer records a command, follows the script, and gives the reply.
-func (s *Server) answer(q request, sess *session) (reply bson.D, cut bool) {
+func (s *Server) answer(q request, sess *session) (bson.D, ending) {
 	name := commandName(q.body)
 	step, scripted := s.record(q, name, sess)
 	if !scripted {
-		return s.execute(q, name, sess), false
+		return s.execute(q, name, sess), goOn
 	}
 	own := bson.D(nil)
 	if step.Execute {
@@ -46,14 +55,13 @@ func (s *Server) answer(q request, sess *session) (reply bson.D, cut bool) {
 	}
 	switch {
 	case step.Hang:
-		<-s.done
-		return nil, true
+		return nil, hang
 	case step.Cut:
-		return nil, true
+		return nil, cut
 	case step.Reply != nil:
-		return step.Reply, false
+		return step.Reply, goOn
 	default:
-		return own, false
+		return own, goOn
 	}
 }
 

@@ -99,7 +99,7 @@ type Server struct {
 	mu       sync.Mutex
 	commands []Command
 	script   map[string][]Step
-	conns    map[net.Conn]struct{}
+	conns    map[net.Conn]int
 	lastConn int
 	counts   map[string]int
 }
@@ -130,7 +130,7 @@ func New(c Config) (*Server, error) {
 		l = tls.NewListener(l, c.TLS)
 	}
 	s := &Server{config: c, listener: l, store: newStore(c.Transactions), done: make(chan struct{}),
-		script: make(map[string][]Step), conns: make(map[net.Conn]struct{}), counts: make(map[string]int)}
+		script: make(map[string][]Step), conns: make(map[net.Conn]int), counts: make(map[string]int)}
 	s.wait.Add(1)
 	go s.accept()
 	return s, nil
@@ -199,6 +199,23 @@ func (s *Server) Documents(db, collection string) []bson.Raw {
 	return s.store.documents(db + "." + collection)
 }
 
+// Cut closes the connection that the last command of a name came over.
+func (s *Server) Cut(name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	number := 0
+	for _, c := range s.commands {
+		if c.Name == name {
+			number = c.Conn
+		}
+	}
+	for c, n := range s.conns {
+		if n == number {
+			c.Close()
+		}
+	}
+}
+
 // CutAll closes every open connection.
 func (s *Server) CutAll() {
 	s.mu.Lock()
@@ -229,8 +246,8 @@ func (s *Server) accept() {
 			return
 		}
 		s.mu.Lock()
-		s.conns[nc] = struct{}{}
 		s.lastConn++
+		s.conns[nc] = s.lastConn
 		number := s.lastConn
 		s.mu.Unlock()
 		s.wait.Add(1)

@@ -136,7 +136,9 @@ func (s *store) insert(q request, namespace string, c Config) bson.D {
 			documents = append(documents, v.Document())
 		}
 	}
-	if number, ok := q.body.Lookup("txnNumber").AsInt64OK(); ok && s.mode != Ignored {
+	// A number without autocommit is a retryable write: an ordinary one here.
+	number, numbered := q.body.Lookup("txnNumber").AsInt64OK()
+	if _, err := q.body.LookupErr("autocommit"); err == nil && numbered && s.mode != Ignored {
 		return s.insertPending(q, namespace, number, documents)
 	}
 	ordered, given := q.body.Lookup("ordered").BooleanOK()
@@ -167,11 +169,9 @@ func (s *store) discard(array bson.Raw) bson.D {
 
 func (s *store) keep(c *collection, documents []bson.Raw, ordered bool) (n int32, errs bson.A) {
 	for i, doc := range documents {
-		id := doc.Lookup("_id")
-		key := id.Type.String() + string(id.Value)
+		key := idKey(doc)
 		if _, found := c.ids[key]; found {
-			errs = append(errs, bson.D{{Key: "index", Value: int32(i)}, {Key: "code", Value: int32(11000)},
-				{Key: "errmsg", Value: "E11000 duplicate key error, _id: " + id.String()}})
+			errs = append(errs, duplicate(i, doc))
 			if ordered {
 				break
 			}
@@ -182,6 +182,16 @@ func (s *store) keep(c *collection, documents []bson.Raw, ordered bool) (n int32
 		n++
 	}
 	return n, errs
+}
+
+func idKey(doc bson.Raw) string {
+	id := doc.Lookup("_id")
+	return id.Type.String() + string(id.Value)
+}
+
+func duplicate(index int, doc bson.Raw) bson.D {
+	return bson.D{{Key: "index", Value: int32(index)}, {Key: "code", Value: int32(11000)},
+		{Key: "errmsg", Value: "E11000 duplicate key error, _id: " + doc.Lookup("_id").String()}}
 }
 
 func sessionKey(q request) string { return string(q.body.Lookup("lsid").Value) }
@@ -202,7 +212,13 @@ func (s *store) insertPending(q request, namespace string, number int64, documen
 	case t == nil || t.number != number:
 		return Failure(251, "NoSuchTransaction", "no such transaction", "TransientTransactionError")
 	}
-	for _, d := range documents {
+	c := s.collection(namespace)
+	for i, d := range documents {
+		if _, found := c.ids[idKey(d)]; found {
+			delete(s.pending, key)
+			s.ended[key] = number
+			return succeed(bson.E{Key: "n", Value: int32(i)}, bson.E{Key: "writeErrors", Value: bson.A{duplicate(i, d)}})
+		}
 		t.writes = append(t.writes, write{namespace, slices.Clone(d)})
 	}
 	return succeed(bson.E{Key: "n", Value: int32(len(documents))})

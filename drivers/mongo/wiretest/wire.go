@@ -42,7 +42,7 @@ type session struct {
 
 func (s *Server) serve(nc net.Conn, number int) {
 	if s.config.Silent {
-		<-s.done
+		waitForEnd(nc)
 		return
 	}
 	r := bufio.NewReaderSize(nc, 1<<20)
@@ -58,8 +58,11 @@ func (s *Server) serve(nc net.Conn, number int) {
 		if err != nil {
 			return
 		}
-		reply, cut := s.answer(q, sess)
-		if cut {
+		reply, end := s.answer(q, sess)
+		if end == hang {
+			waitForEnd(r)
+		}
+		if end != goOn {
 			return
 		}
 		if q.flags&moreToCome != 0 {
@@ -70,6 +73,9 @@ func (s *Server) serve(nc net.Conn, number int) {
 		}
 	}
 }
+
+// waitForEnd reads until one of the two ends closes the connection.
+func waitForEnd(r io.Reader) { _, _ = io.Copy(io.Discard, r) }
 
 func readMessage(r io.Reader, buf []byte) ([]byte, error) {
 	var size [4]byte
