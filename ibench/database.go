@@ -84,6 +84,16 @@ func (s *Sums) AddRow(r *Row) {
 	s.DataBytes += int64(len(r.Data))
 }
 
+// Sub takes one row off again.
+func (s *Sums) Sub(r *Row) {
+	s.Rows--
+	s.CashRegisterID -= int64(r.CashRegisterID)
+	s.CustomerID -= int64(r.CustomerID)
+	s.ProductID -= int64(r.ProductID)
+	s.Price -= int64(r.Price)
+	s.DataBytes -= int64(len(r.Data))
+}
+
 // Add adds the sums of other rows.
 func (s *Sums) Add(o Sums) {
 	s.Rows += o.Rows

@@ -51,6 +51,8 @@ type Suite struct {
 	InsertMakesTable bool
 	// HugeBatch is a number of rows of 4,000 bytes that no statement may have.
 	HugeBatch int
+	// Settles is whether Settle must see all that it reached.
+	Settles bool
 }
 
 // Run runs the suite.
@@ -69,6 +71,12 @@ func Run(t *testing.T, s Suite) {
 	t.Run("abort", s.abort)
 	t.Run("killed", s.killed)
 	t.Run("conflict", s.conflict)
+	t.Run("ranges", s.ranges)
+	t.Run("points", s.points)
+	t.Run("scans", s.scans)
+	t.Run("deletes", s.deletes)
+	t.Run("readers aborted", s.readersAborted)
+	t.Run("settled", s.settled)
 	t.Run("closed twice", s.closedTwice)
 	if err := goleak.Find(before); err != nil {
 		t.Errorf("goroutines left behind: %v", err)

@@ -25,6 +25,8 @@ type Config struct {
 	// Latency is how long each INSERT takes, by time.Sleep or a timer, so that
 	// testing/synctest can move it.
 	Latency time.Duration
+	// ReadLatency is how long each query, scan and delete takes.
+	ReadLatency time.Duration
 	// LatencyOf replaces Latency where it is set. Statements are counted from
 	// 1 over all inserters, in the order in which they were sent.
 	LatencyOf func(statement int64) time.Duration
@@ -88,6 +90,8 @@ type table struct {
 	sums    ibench.Sums
 	rows    []ibench.Row
 	indexes []ibench.Index
+	// deleted counts the rows that went from the front of rows.
+	deleted int64
 }
 
 var _ ibench.Database = (*Server)(nil)

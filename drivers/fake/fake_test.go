@@ -21,6 +21,7 @@ func TestConformance(t *testing.T) {
 		Open:      func(testing.TB) ibench.Database { return db },
 		Want:      drivers.Identity{DBMS: "fake", Engine: "fake", Transport: "embedded", Embedded: true},
 		HugeBatch: 100_000,
+		Settles:   true,
 		ReadRows: func(_ testing.TB, _ ibench.Database, table string) []ibench.Row {
 			rows := db.Rows(table)
 			for i := range rows {

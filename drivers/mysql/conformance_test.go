@@ -84,6 +84,7 @@ func conformance(t *testing.T, dsn string, config mysql.Config, want drivers.Ide
 		Waiting:      a.waiting,
 		Kill:         a.kill,
 		HugeBatch:    100_000,
+		Settles:      want.Engine == "InnoDB" || want.Engine == "ROCKSDB",
 	}
 	if !suite.KeepsNothing {
 		suite.ReadRows = a.readRows

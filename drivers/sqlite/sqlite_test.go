@@ -41,6 +41,7 @@ func TestConformance(t *testing.T) {
 		// abort comes before the wait, it has to end the statement all the same.
 		Waiting:   func(testing.TB, string) { time.Sleep(50 * time.Millisecond) },
 		HugeBatch: 1_000_000,
+		Settles:   true,
 	})
 	if _, err := os.Stat(f.path); err != nil {
 		t.Errorf("the file isn't where it was asked for: %v", err)
