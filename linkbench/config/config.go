@@ -64,7 +64,6 @@ type Run struct {
 	MaxFailedPerRequester int64 // below 0 for any number
 	BulkRows              int
 	BulkKB                int // flush nodes at so many KB too; 0 for rows alone
-	CheckCount            bool
 	ProgressS, DisplayS   int64
 	LoadProgressLinks     int64
 	RequestProgressOps    int64

@@ -198,7 +198,8 @@ func TestNodesArePieces(t *testing.T) {
 		w := workload(t, c)
 		next := int64(1)
 		one := w.Nodes()
-		w.NodePieces(func(p Piece) bool {
+		cut := w.NodePieces()
+		for p, ok := cut.Next(); ok; p, ok = cut.Next() {
 			other := w.Nodes() // a loader that starts here
 			one.Start(p)
 			other.Start(p)
@@ -212,8 +213,7 @@ func TestNodesArePieces(t *testing.T) {
 			if other.Next() != nil {
 				t.Error("pieces of different length")
 			}
-			return true
-		})
+		}
 		if next != n+1 {
 			t.Errorf("%d nodes, want %d", next-1, n)
 		}

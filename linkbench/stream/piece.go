@@ -79,19 +79,27 @@ func (c *Cutter) Next() (Piece, bool) {
 
 func (c *Cutter) loaded(id int64) int64 { return c.degrees.Loaded(c.degrees.Total(id)) }
 
-// NodePieces visits the pieces of the nodes in order, ids ascending, until visit returns false.
-func (w *Workload) NodePieces(visit func(Piece) bool) {
-	ordinal := int64(0)
-	for id := w.cfg.StartID1; id < w.cfg.MaxID1; id += w.cfg.ChunkIDs {
-		p := Piece{Ordinal: ordinal, First: id, End: w.cfg.MaxID1, To: math.MaxInt64}
-		if w.cfg.MaxID1-id > w.cfg.ChunkIDs {
-			p.End = id + w.cfg.ChunkIDs
-		}
-		if !visit(p) {
-			return
-		}
-		if ordinal++; p.End == w.cfg.MaxID1 {
-			return
-		}
+// NodeCutter hands out the pieces of the nodes in order, ids ascending. It isn't safe for concurrent use.
+type NodeCutter struct {
+	ids, next, end int64
+	ordinal        int64
+}
+
+// NodePieces returns a cutter at the first piece of nodes.
+func (w *Workload) NodePieces() *NodeCutter {
+	return &NodeCutter{ids: w.cfg.ChunkIDs, next: w.cfg.StartID1, end: w.cfg.MaxID1}
+}
+
+// Next returns the next piece, false after the last.
+func (c *NodeCutter) Next() (Piece, bool) {
+	if c.next == c.end {
+		return Piece{}, false
 	}
+	p := Piece{Ordinal: c.ordinal, First: c.next, End: c.end, To: math.MaxInt64}
+	if c.end-c.next > c.ids {
+		p.End = c.next + c.ids
+	}
+	c.next = p.End
+	c.ordinal++
+	return p, true
 }

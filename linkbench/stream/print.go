@@ -58,27 +58,22 @@ func (p *printer) end() error {
 
 // PrintNodes writes the first limit nodes of a load, all when limit is 0, in load order.
 func (w *Workload) PrintNodes(ctx context.Context, out io.Writer, limit int64) error {
-	p, gen := newPrinter(ctx, out, NodesHeader), w.Nodes()
-	var err error
-	w.NodePieces(func(piece Piece) bool {
+	p, gen, cut := newPrinter(ctx, out, NodesHeader), w.Nodes(), w.NodePieces()
+	for piece, ok := cut.Next(); ok; piece, ok = cut.Next() {
 		gen.Start(piece)
 		for n := gen.Next(); n != nil; n = gen.Next() {
 			if limit > 0 && p.rows == limit {
-				return false
+				return p.out.Flush()
 			}
 			p.int(p.rows)
 			p.int(n.ID)
 			p.int(int64(n.Type))
 			p.int(n.Version)
 			p.payload(n.Data)
-			if err = p.end(); err != nil {
-				return false
+			if err := p.end(); err != nil {
+				return err
 			}
 		}
-		return true
-	})
-	if err != nil {
-		return err
 	}
 	return p.out.Flush()
 }

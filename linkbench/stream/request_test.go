@@ -17,9 +17,9 @@ func one(t testing.TB, c config.Config) *Requests {
 	return workload(t, c).Requests(0, 1, 1)[0]
 }
 
-// Over a million requests each operation's share is within five standard deviations of its percentage,
-// 5·sqrt(0.44·0.56/1e6) = 0.25 percentage points at most; a multiget asks for 3.62 links on average (1+1/0.382),
-// and for 2.62 with compat off.
+// Of 100,000 requests each operation's share is within five standard deviations of its percentage,
+// 5·sqrt(0.51·0.49/1e5) = 0.79 percentage points at most. A multiget asks for 3.62 links on average (1+1/0.382), and for
+// 2.62 with compat off; their deviation is sqrt(0.618)/0.382 = 2.06, so five of 12,000 multigets' mean are 0.1.
 func TestMix(t *testing.T) {
 	for _, m := range compat.Modes() {
 		c := config.Default(config.P2017)
@@ -27,7 +27,7 @@ func TestMix(t *testing.T) {
 		r := one(t, c)
 		var seen Mix
 		ids, gets := 0, 0
-		const n = 300_000
+		const n = 100_000
 		for range n {
 			q := r.Next(0)
 			seen[q.Op]++
@@ -37,7 +37,7 @@ func TestMix(t *testing.T) {
 			}
 		}
 		for op, p := range c.Mix {
-			if got := seen[op] / n * 100; math.Abs(got-p) > 0.46 {
+			if got := seen[op] / n * 100; math.Abs(got-p) > 0.8 {
 				t.Errorf("%v: %v %v %%, want %v", m, graph.Op(op), got, p)
 			}
 		}
@@ -45,7 +45,7 @@ func TestMix(t *testing.T) {
 		if m == compat.Off {
 			want = 2.62
 		}
-		if got := float64(ids) / float64(gets); math.Abs(got-want) > 0.1 {
+		if got := float64(ids) / float64(gets); math.Abs(got-want) > 0.15 {
 			t.Errorf("%v: %v links per multiget, want %v", m, got, want)
 		}
 	}
