@@ -132,7 +132,8 @@ func numbers(names, fields []string) map[string]float64 {
 	return out
 }
 
-// agreeDisk compares rates over all windows, and ratios in the seconds in which both counted the same requests.
+// agreeDisk compares rates over all windows, and ratios in the seconds in which both counted the
+// same requests.
 func agreeDisk(t *testing.T, device string, reports []report) {
 	type pair struct{ theirs, ours float64 }
 	rates := map[string]*pair{}
@@ -197,7 +198,8 @@ func agreeDisk(t *testing.T, device string, reports []report) {
 	}
 }
 
-// agreeCPU compares percents and context switches over all windows. vmstat rounds each second's percents to whole numbers.
+// agreeCPU compares percents and context switches over all windows. vmstat rounds each second's
+// percents to whole numbers.
 func agreeCPU(t *testing.T, reports []report) {
 	names := []string{"us", "sy", "id", "wa", "st", "cs"}
 	theirs, ours := map[string]float64{}, map[string]float64{}
@@ -222,7 +224,8 @@ func agreeCPU(t *testing.T, reports []report) {
 	}
 }
 
-// loadDisk writes and reads a file past the page cache until ctx ends, some hundred requests a second.
+// loadDisk writes and reads a file past the page cache until ctx ends, some hundred requests a
+// second.
 func loadDisk(ctx context.Context, dir string) error {
 	const block, blocks = 16 << 10, 2048
 	path := filepath.Join(dir, fmt.Sprintf("iostat-agree-%d", os.Getpid()))

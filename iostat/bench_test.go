@@ -23,7 +23,8 @@ func wide(b *testing.B) (Root, Watch) {
 	return r, w
 }
 
-// BenchmarkSample guards the budget: one sample of 32 disks and 64 processes takes at or under 4 ms of CPU.
+// BenchmarkSample guards the budget: one sample of 32 disks and 64 processes takes at or under 4 ms
+// of CPU.
 func BenchmarkSample(b *testing.B) {
 	r, w := wide(b)
 	s, err := NewSampler(r, w)

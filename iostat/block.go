@@ -23,8 +23,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// deviceName turns what a user wrote into a kernel name: "sda", "/dev/sda", "/dev/mapper/vg-lv", "/dev/disk/by-id/...". The kernel writes the slash
-// of "/dev/cciss/c0d0" as "!".
+// deviceName turns what a user wrote into a kernel name: "sda", "/dev/sda", "/dev/mapper/vg-lv",
+// "/dev/disk/by-id/...". The kernel writes the slash of "/dev/cciss/c0d0" as "!".
 func (r Root) deviceName(name string) string {
 	if mapped, ok := strings.CutPrefix(name, "/dev/mapper/"); ok {
 		if dm := r.mapperName(mapped); dm != "" {
@@ -52,7 +52,8 @@ func (r Root) mapperName(name string) string {
 // findBlock finds a device by kernel name.
 func (r Root) findBlock(name string) (blockDev, error) {
 	if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\x00") {
-		return blockDev{}, fmt.Errorf("%.40q is not the name of a block device; name one of /sys/block, as in sda", name)
+		return blockDev{}, fmt.Errorf("%.40q is not the name of a block device; name one of "+
+			"/sys/block, as in sda", name)
 	}
 	if exists(r.sys("block", name, "stat")) {
 		return blockDev{name: name}, nil
@@ -64,9 +65,11 @@ func (r Root) findBlock(name string) (blockDev, error) {
 	}
 	have := r.blockNames()
 	if len(have) == 0 {
-		return blockDev{}, fmt.Errorf("block device %q is not known: %s holds no devices, so this system shows none", name, r.sys("block"))
+		return blockDev{}, fmt.Errorf("block device %q is not known: %s holds no devices, so this "+
+			"system shows none", name, r.sys("block"))
 	}
-	return blockDev{}, fmt.Errorf("there is no block device %q; there are %s", name, strings.Join(have, ", "))
+	return blockDev{}, fmt.Errorf("there is no block device %q; there are %s",
+		name, strings.Join(have, ", "))
 }
 
 func (r Root) blockNames() []string {
@@ -109,8 +112,9 @@ func (r Root) byNumber(number string) (blockDev, bool) {
 	return blockDev{}, false
 }
 
-// beneath lists the devices one layer below: the disk of a partition, the members of a stacked device (Documentation/ABI/testing/sysfs-block, slaves),
-// the paths of a multipath NVMe namespace. What a loop device lies on is a file, see backing.
+// beneath lists the devices one layer below: the disk of a partition, the members of a stacked
+// device (Documentation/ABI/testing/sysfs-block, slaves), the paths of a multipath NVMe namespace.
+// What a loop device lies on is a file, see backing.
 func (r Root) beneath(b blockDev) []blockDev {
 	if b.parent != "" {
 		return []blockDev{{name: b.parent}}
@@ -130,7 +134,8 @@ func (r Root) beneath(b blockDev) []blockDev {
 
 var nvmeHead = regexp.MustCompile(`^(nvme[0-9]+)(n[0-9]+)$`)
 
-// nvmePaths lists the hidden devices nvmeXcYnZ behind a multipath namespace nvmeXnZ (drivers/nvme/host/multipath.c).
+// nvmePaths lists the hidden devices nvmeXcYnZ behind a multipath namespace nvmeXnZ
+// (drivers/nvme/host/multipath.c).
 func (r Root) nvmePaths(name string) []string {
 	m := nvmeHead.FindStringSubmatch(name)
 	if m == nil {
@@ -170,7 +175,8 @@ func (r Root) findDisk(name string) (*disk, error) {
 	return &disk{name: b.name, path: b.path(), parent: b.parent}, nil
 }
 
-// countOnce picks the disks whose sum holds each transfer once: a partition whose disk is there too is left out, and so is a device below a stacked one.
+// countOnce picks the disks whose sum holds each transfer once: a partition whose disk is there too
+// is left out, and so is a device below a stacked one.
 func (r Root) countOnce(disks []*disk) []int {
 	left := map[string]bool{}
 	for _, d := range disks {
@@ -195,7 +201,8 @@ func (r Root) countOnce(disks []*disk) []int {
 	return keep
 }
 
-// CheckDisk says what is wrong with a device named by a user: a kernel name or a path below /dev of a disk, a partition or a stacked device.
+// CheckDisk says what is wrong with a device named by a user: a kernel name or a path below /dev of
+// a disk, a partition or a stacked device.
 func (r Root) CheckDisk(name string) error {
 	_, err := r.DeviceDisks(name)
 	return err

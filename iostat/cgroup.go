@@ -6,8 +6,9 @@ import (
 	"strings"
 )
 
-// Cgroup is one reading of the control group a process runs in. Counters are since the group was made. Version 1 keeps CPU and memory in hierarchies of
-// their own (Documentation/admin-guide/cgroup-v1/), version 2 in one (admin-guide/cgroup-v2.rst).
+// Cgroup is one reading of the control group a process runs in. Counters are since the group was
+// made. Version 1 keeps CPU and memory in hierarchies of their own
+// (Documentation/admin-guide/cgroup-v1/), version 2 in one (admin-guide/cgroup-v2.rst).
 type Cgroup struct {
 	Path        string     `json:"path"` // of version 2, else of the memory or the cpu hierarchy
 	UsageUS     Opt[int64] `json:"usage_us"`
@@ -24,14 +25,16 @@ type Cgroup struct {
 	CPUPeriodUS Opt[int64] `json:"cpu_period_us"` //
 }
 
-// cgroup knows where the files of one group are. Each is the directory of a controller, empty when the group has none.
+// cgroup knows where the files of one group are. Each is the directory of a controller, empty when
+// the group has none.
 type cgroup struct {
 	path                 string
 	unified              string // version 2
 	cpu, cpuacct, memory string // version 1
 }
 
-// cgroupPaths are the paths of one process by controller, from /proc/PID/cgroup; version 2 has the empty name.
+// cgroupPaths are the paths of one process by controller, from /proc/PID/cgroup; version 2 has the
+// empty name.
 func cgroupPaths(b []byte) map[string]string {
 	paths := map[string]string{}
 	for {
@@ -52,7 +55,8 @@ func cgroupPaths(b []byte) map[string]string {
 	}
 }
 
-// newCgroup finds the group of a process. It is nil when there is none but the root, which is the whole host, or none this process can see.
+// newCgroup finds the group of a process. It is nil when there is none but the root, which is the
+// whole host, or none this process can see.
 func newCgroup(r Root, pid int) *cgroup {
 	b, err := readFile(r.pid(pid, "cgroup"))
 	if err != nil {
@@ -104,7 +108,8 @@ func (g *cgroup) sample(rd *reader) Opt[Cgroup] {
 	return Some(out)
 }
 
-// noLimit is what version 1 writes for "no limit" is at least: the largest number of pages, in bytes.
+// noLimit is what version 1 writes for "no limit" is at least: the largest number of pages, in
+// bytes.
 const noLimit = 1 << 62
 
 func (g *cgroup) sampleV1(rd *reader, out *Cgroup, one func(dir, file string) Opt[int64]) {
@@ -156,7 +161,8 @@ func (g *cgroup) sampleV2(rd *reader, out *Cgroup, one func(dir, file string) Op
 	}
 }
 
-// parseCgroupCPU reads cpu.stat of either version: version 1 has throttled_time in nanoseconds, version 2 throttled_usec.
+// parseCgroupCPU reads cpu.stat of either version: version 1 has throttled_time in nanoseconds,
+// version 2 throttled_usec.
 func parseCgroupCPU(b []byte, out *Cgroup) {
 	keyed(b, func(key, value []byte) {
 		v := oneInt(value)

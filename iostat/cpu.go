@@ -5,14 +5,16 @@ import (
 	"fmt"
 )
 
-// userHZ is the unit of CPU time in /proc: ticks per second. USER_HZ is 100 on every architecture Go runs on (man 5 proc, man 7 time).
+// userHZ is the unit of CPU time in /proc: ticks per second. USER_HZ is 100 on every architecture
+// Go runs on (man 5 proc, man 7 time).
 const userHZ = 100
 
 // tickUS is the length of a tick in microseconds.
 const tickUS = 1_000_000 / userHZ
 
-// CPUTicks are the columns of the "cpu" line of /proc/stat (Documentation/filesystems/proc.rst, 1.7), in ticks of 1/100 s summed over all CPUs.
-// User includes Guest and Nice includes GuestNice. Idle and IOWait may go backwards, says the kernel, so their deltas may be negative.
+// CPUTicks are the columns of the "cpu" line of /proc/stat (Documentation/filesystems/proc.rst,
+// 1.7), in ticks of 1/100 s summed over all CPUs. User includes Guest and Nice includes GuestNice.
+// Idle and IOWait may go backwards, says the kernel, so their deltas may be negative.
 type CPUTicks struct {
 	User      int64 `json:"user"`
 	Nice      int64 `json:"nice"`
@@ -52,7 +54,8 @@ type hostStat struct {
 	blocked Opt[int64] // tasks waiting for disk, now
 }
 
-// cpuColumns is the least number of columns accepted: up to steal. Kernels since 2.6.33 write ten, and a column added later is ignored.
+// cpuColumns is the least number of columns accepted: up to steal. Kernels since 2.6.33 write ten,
+// and a column added later is ignored.
 const cpuColumns = 8
 
 func parseStat(b []byte) (hostStat, error) {

@@ -2,14 +2,17 @@ package iostat
 
 import "math"
 
-// Delta is what happened between two samples. Counts are integers: those of adjoining windows add up to the one of the whole, exactly.
-// A value is not known when it was unknown at either end, when its device was replaced or reset in between, or when a counter went back.
+// Delta is what happened between two samples. Counts are integers: those of adjoining windows add
+// up to the one of the whole, exactly. A value is not known when it was unknown at either end, when
+// its device was replaced or reset in between, or when a counter went back.
 type Delta struct {
 	Seconds float64 `json:"seconds"` // monotonic, so with the real length of a late tick
-	// ClockStepSeconds is how far the wall clock was set forward (back if negative) within the window; small values are slewing.
+	// ClockStepSeconds is how far the wall clock was set forward (back if negative) within the
+	// window; small values are slewing.
 	ClockStepSeconds float64 `json:"clock_step_seconds"`
 
-	// The total over the disks that count each transfer once; a kB is 1,024 bytes, two sectors of 512 (Documentation/block/stat.rst).
+	// The total over the disks that count each transfer once; a kB is 1,024 bytes, two sectors of
+	// 512 (Documentation/block/stat.rst).
 	Reads     Opt[int64]   `json:"reads"`
 	Writes    Opt[int64]   `json:"writes"`
 	ReadKB    Opt[float64] `json:"read_kb"`
@@ -45,7 +48,8 @@ type DiskDelta struct {
 	InFlight Opt[int64]        `json:"requests_in_flight"` // at the end
 }
 
-// ProcessDelta is what a process tree used within the window. RSS, peak RSS, threads, processes and PSS are those at its end.
+// ProcessDelta is what a process tree used within the window. RSS, peak RSS, threads, processes and
+// PSS are those at its end.
 type ProcessDelta struct {
 	Process
 	CPUUS Opt[int64] `json:"cpu_us"` // microseconds of one core: user and system ticks × 10,000
@@ -57,11 +61,15 @@ func (c DiskCounters) ReadKB() float64 { return float64(c.ReadSectors) / 2 }
 // WrittenKB is what was written in units of 1,024 bytes.
 func (c DiskCounters) WrittenKB() float64 { return float64(c.WriteSectors) / 2 }
 
-// Between subtracts a from the later sample b of the same Sampler.
+// Between subtracts a from the later sample b of the same Sampler. Of samples of two Samplers, or in
+// the wrong order, nothing but the time between them is known.
 func Between(a, b Sample) Delta {
 	length := b.At.Sub(a.At)
 	d := Delta{Seconds: length.Seconds()}
 	d.ClockStepSeconds = (b.At.Round(0).Sub(a.At.Round(0)) - length).Seconds()
+	if a.of != b.of || a.order > b.order {
+		return d
+	}
 	d.disks(a, b)
 	d.host(a, b)
 	d.Server = betweenProcesses(a.Server, b.Server)
@@ -105,7 +113,8 @@ func (d *Delta) sum(index []int) Opt[DiskCounters] {
 	return total
 }
 
-// SumOf adds up the named disks, as for a redo log on a device of its own. It is not known when one of them isn't.
+// SumOf adds up the named disks, as for a redo log on a device of its own. It is not known when one
+// of them isn't.
 func (d Delta) SumOf(names ...string) Opt[DiskCounters] {
 	var index []int
 	for _, name := range names {
@@ -158,13 +167,18 @@ func (d *Delta) host(a, b Sample) {
 	d.ContextSwitches = grown(a.ContextSwitches, b.ContextSwitches)
 	d.Forks = grown(a.Forks, b.Forks)
 	p, q := a.Paging, b.Paging
-	d.Paging = Paging{InKB: grown(p.InKB, q.InKB), OutKB: grown(p.OutKB, q.OutKB), SwapInPages: grown(p.SwapInPages, q.SwapInPages),
-		SwapOut: grown(p.SwapOut, q.SwapOut), Faults: grown(p.Faults, q.Faults), MajorFaults: grown(p.MajorFaults, q.MajorFaults)}
+	d.Paging = Paging{
+		InKB: grown(p.InKB, q.InKB), OutKB: grown(p.OutKB, q.OutKB),
+		SwapInPages: grown(p.SwapInPages, q.SwapInPages), SwapOut: grown(p.SwapOut, q.SwapOut),
+		Faults: grown(p.Faults, q.Faults), MajorFaults: grown(p.MajorFaults, q.MajorFaults),
+	}
 	stall := func(a, b Stall) Stall { return Stall{grown(a.SomeUS, b.SomeUS), grown(a.FullUS, b.FullUS)} }
-	d.Pressure = Pressure{stall(a.Pressure.CPU, b.Pressure.CPU), stall(a.Pressure.IO, b.Pressure.IO), stall(a.Pressure.Memory, b.Pressure.Memory)}
+	before, after := a.Pressure, b.Pressure
+	d.Pressure = Pressure{stall(before.CPU, after.CPU), stall(before.IO, after.IO), stall(before.Memory, after.Memory)}
 }
 
-// percent is not known for a window without a tick, and when idle or iowait went back so far that it would be outside 0 to 100.
+// percent is not known for a window without a tick, and when idle or iowait went back so far that
+// it would be outside 0 to 100.
 func percent(part, whole int64) Opt[float64] {
 	if whole <= 0 || part < 0 || part > whole {
 		return Opt[float64]{}
@@ -214,7 +228,8 @@ func betweenCgroups(a, b Opt[Cgroup]) Opt[Cgroup] {
 		to   *Opt[int64]
 		a, b Opt[int64]
 	}{
-		{&d.V.UsageUS, a.V.UsageUS, b.V.UsageUS}, {&d.V.UserUS, a.V.UserUS, b.V.UserUS}, {&d.V.SystemUS, a.V.SystemUS, b.V.SystemUS},
+		{&d.V.UsageUS, a.V.UsageUS, b.V.UsageUS},
+		{&d.V.UserUS, a.V.UserUS, b.V.UserUS}, {&d.V.SystemUS, a.V.SystemUS, b.V.SystemUS},
 		{&d.V.Periods, a.V.Periods, b.V.Periods}, {&d.V.Throttled, a.V.Throttled, b.V.Throttled},
 		{&d.V.ThrottledUS, a.V.ThrottledUS, b.V.ThrottledUS}, {&d.V.LimitHits, a.V.LimitHits, b.V.LimitHits},
 	} {

@@ -19,20 +19,22 @@ type Devices struct {
 
 	Logical []string `json:"logical"` // what the file system is on: a partition, md0, dm-3; several for btrfs
 	Leaves  []string `json:"leaves"`  // the physical devices at the bottom
-	// Watch are the devices whose counters hold each transfer of the directory once, for Watch.Disks. They are the logical ones unless these count nothing
-	// themselves.
+	// Watch are the devices whose counters hold each transfer of the directory once, for
+	// Watch.Disks. They are the logical ones unless these count nothing themselves.
 	Watch []string `json:"watch"`
 	Notes []string `json:"notes,omitempty"` // what to know about the figures, a sentence each
 }
 
-// DataDisks finds the devices beneath a data directory. A directory of another mount namespace is given as /proc/PID/root/..., see Location.
-// The error says why they can't be known; it wraps ErrNoDevice when the file system has none.
+// DataDisks finds the devices beneath a data directory. A directory of another mount namespace is
+// given as /proc/PID/root/..., see Location. The error says why they can't be known; it wraps
+// ErrNoDevice when the file system has none.
 func (r Root) DataDisks(dir string) (Devices, error) { return r.dataDisks(dir, maxDepth) }
 
 func (r Root) dataDisks(dir string, depth int) (Devices, error) {
 	d := Devices{Dir: dir}
 	if depth == 0 {
-		return d, fmt.Errorf("find the devices of %s: more than %d file systems on top of each other", dir, maxDepth)
+		return d, fmt.Errorf("find the devices of %s: more than %d file systems on top of each other",
+			dir, maxDepth)
 	}
 	m, err := r.mountFor(dir)
 	if err != nil {
@@ -92,7 +94,8 @@ func (r Root) mountFor(dir string) (mount, error) {
 	return m, nil
 }
 
-// resolveIn follows the symbolic links of path as a process does whose root is top, and returns the path without them.
+// resolveIn follows the symbolic links of path as a process does whose root is top, and returns the
+// path without them.
 func resolveIn(top, path string) (string, os.FileInfo, error) {
 	real := "/"
 	todo := strings.Split(path, "/")
@@ -143,11 +146,21 @@ func mergeOptions(a, b string) string {
 
 // noDevice are file systems that aren't on a block device of this host, with the reason.
 var noDevice = map[string]string{
-	"tmpfs": "is in memory (tmpfs)", "ramfs": "is in memory (ramfs)", "devtmpfs": "is in memory (devtmpfs)", "hugetlbfs": "is in memory (hugetlbfs)",
-	"nfs": "is on another host (nfs)", "nfs4": "is on another host (nfs)", "cifs": "is on another host (cifs)", "smb3": "is on another host (smb)",
-	"ceph": "is on other hosts (ceph)", "glusterfs": "is on other hosts (glusterfs)", "lustre": "is on other hosts (lustre)",
-	"9p": "is lent by the host of this virtual machine (9p)", "virtiofs": "is lent by the host of this virtual machine (virtiofs)",
-	"proc": "belongs to the kernel (proc)", "sysfs": "belongs to the kernel (sysfs)",
+	"tmpfs":     "is in memory (tmpfs)",
+	"ramfs":     "is in memory (ramfs)",
+	"devtmpfs":  "is in memory (devtmpfs)",
+	"hugetlbfs": "is in memory (hugetlbfs)",
+	"nfs":       "is on another host (nfs)",
+	"nfs4":      "is on another host (nfs)",
+	"cifs":      "is on another host (cifs)",
+	"smb3":      "is on another host (smb)",
+	"ceph":      "is on other hosts (ceph)",
+	"glusterfs": "is on other hosts (glusterfs)",
+	"lustre":    "is on other hosts (lustre)",
+	"9p":        "is lent by the host of this virtual machine (9p)",
+	"virtiofs":  "is lent by the host of this virtual machine (virtiofs)",
+	"proc":      "belongs to the kernel (proc)",
+	"sysfs":     "belongs to the kernel (sysfs)",
 }
 
 func (r Root) fileSystemDevices(d *Devices, m mount, depth int) error {
@@ -158,7 +171,8 @@ func (r Root) fileSystemDevices(d *Devices, m mount, depth int) error {
 	case m.fsType == "overlay":
 		return r.overlayDevices(d, m, depth)
 	case m.fsType == "zfs":
-		return fmt.Errorf("%s is ZFS (%s), and the kernel does not show which devices a pool is made of: %w until they are named; zpool status lists them, "+
+		return fmt.Errorf("%s is ZFS (%s), and the kernel does not show which devices a pool is made "+
+			"of: %w until they are named; zpool status lists them, "+
 			"give each to --device", m.point, m.source, ErrNoDevice)
 	case m.fsType == "btrfs":
 		return r.btrfsDevices(d, m, depth)
@@ -173,7 +187,8 @@ func (r Root) fileSystemDevices(d *Devices, m mount, depth int) error {
 	if b, ok := r.byNumber(m.number); ok {
 		r.add(d, b, depth)
 	} else if err := r.addNamed(d, m.source, depth); err != nil {
-		return fmt.Errorf("%s is %s from %q with device number %s, which is no block device seen here: %w; name the device with --device",
+		return fmt.Errorf("%s is %s from %q with device number %s, which is no block device seen "+
+			"here: %w; name the device with --device",
 			m.point, m.fsType, m.source, m.number, ErrNoDevice)
 	}
 	// XFS may keep its log and its real-time data on devices of their own.
@@ -187,7 +202,8 @@ func (r Root) fileSystemDevices(d *Devices, m mount, depth int) error {
 	return nil
 }
 
-// overlayDevices follows the upper directory, where everything that is written goes. Its path is the one of the namespace that mounted it, in practice the host's.
+// overlayDevices follows the upper directory, where everything that is written goes. Its path is
+// the one of the namespace that mounted it, in practice the host's.
 func (r Root) overlayDevices(d *Devices, m mount, depth int) error {
 	upper, ok := m.option("upperdir")
 	if !ok {
@@ -195,15 +211,18 @@ func (r Root) overlayDevices(d *Devices, m mount, depth int) error {
 	}
 	under, err := r.dataDisks(upper, depth-1)
 	if err != nil {
-		return fmt.Errorf("%s is an overlay whose upper directory can't be followed, as from within a container: %w; name the device with --device (%w)",
+		return fmt.Errorf("%s is an overlay whose upper directory can't be followed, as from within "+
+			"a container: %w; name the device with --device (%w)",
 			m.point, err, ErrNoDevice)
 	}
 	d.take(under)
-	d.note("%s is an overlay; its upper directory is on %s. A volume is faster and its figures are cleaner", m.point, under.MountPoint)
+	d.note("%s is an overlay; its upper directory is on %s. A volume is faster and its figures are "+
+		"cleaner", m.point, under.MountPoint)
 	return nil
 }
 
-// btrfsDevices lists the members of the file system that the mounted device belongs to, /sys/fs/btrfs/UUID/devices (fs/btrfs/sysfs.c).
+// btrfsDevices lists the members of the file system that the mounted device belongs to,
+// /sys/fs/btrfs/UUID/devices (fs/btrfs/sysfs.c).
 func (r Root) btrfsDevices(d *Devices, m mount, depth int) error {
 	name := r.deviceName(m.source)
 	lists, _ := filepath.Glob(r.sys("fs/btrfs/*/devices"))
@@ -251,7 +270,8 @@ func (r Root) add(d *Devices, b blockDev, depth int) {
 			d.Leaves = appendNew(d.Leaves, at.name)
 			return
 		}
-		// A loop device counts its own requests; what its file lies on is needed for the leaves only.
+		// A loop device counts its own requests; what its file lies on is needed for the leaves
+		// only.
 		under, err := r.dataDisks(filepath.Dir(strings.TrimSuffix(file, " (deleted)")), depth-1)
 		if err != nil {
 			d.Leaves = appendNew(d.Leaves, at.name)
@@ -271,14 +291,18 @@ func (r Root) watchFor(d *Devices, b blockDev) []string {
 	paths := r.nvmePaths(disk)
 	switch {
 	case len(paths) > 0 && r.idleSinceBoot(disk) && !r.allIdle(paths):
-		// Until 6.4 the namespace counted nothing; its partitions still don't, as drivers/nvme/host/multipath.c accounts to the whole disk.
-		d.note("%s has several paths and counts nothing itself on this kernel: its paths %s are summed", disk, strings.Join(paths, ", "))
+		// Until 6.4 the namespace counted nothing; its partitions still don't, as
+		// drivers/nvme/host/multipath.c accounts to the whole disk.
+		d.note("%s has several paths and counts nothing itself on this kernel: its paths %s are summed",
+			disk, strings.Join(paths, ", "))
 		return paths
 	case len(paths) > 0 && b.parent != "":
-		d.note("%s is a partition of the multipath namespace %s, where only the whole is counted", b.name, disk)
+		d.note("%s is a partition of the multipath namespace %s, where only the whole is counted",
+			b.name, disk)
 		return []string{disk}
 	case b.parent != "":
-		d.note("%s is a partition of %s: its own reads and writes are counted, flushes are not, as the kernel counts them for whole disks", b.name, disk)
+		d.note("%s is a partition of %s: its own reads and writes are counted, flushes are not, as "+
+			"the kernel counts them for whole disks", b.name, disk)
 	case strings.HasPrefix(disk, "zram"):
 		d.note("%s is compressed memory, not a disk", disk)
 	}
@@ -312,36 +336,4 @@ func appendNew(to []string, add ...string) []string {
 		}
 	}
 	return to
-}
-
-// DeviceDisks is DataDisks for a device a user named: "sda", "/dev/sda", a partition, a stacked device.
-func (r Root) DeviceDisks(name string) (Devices, error) {
-	d := Devices{Source: name}
-	b, err := r.findBlock(r.deviceName(name))
-	if err != nil {
-		return d, err
-	}
-	r.add(&d, b, maxDepth)
-	return d, nil
-}
-
-// WatchAll lists the devices to watch for several directories, as when the redo log is not in the data directory, each once. Delta.SumOf shows
-// those of one directory apart.
-func WatchAll(devices ...Devices) []string {
-	var out []string
-	for _, d := range devices {
-		out = appendNew(out, d.Watch...)
-	}
-	return out
-}
-
-// Disks lists the whole disks and stacked devices that did anything since boot, as iostat does.
-func (r Root) Disks() []string {
-	var out []string
-	for _, name := range r.blockNames() {
-		if exists(r.sys("block", name, "stat")) && !r.idleSinceBoot(name) {
-			out = append(out, name)
-		}
-	}
-	return out
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/tools/txtar"
 )
 
@@ -137,5 +138,25 @@ func TestDataDisksBadInput(t *testing.T) {
 	put(t, r.proc("self/mountinfo"), "21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/root rw") // cut short
 	if _, err := r.DataDisks("/var"); err == nil {
 		t.Error("want an error for a mountinfo cut short")
+	}
+}
+
+func TestFacts(t *testing.T) {
+	r := unpack(t, "devices/partition.txtar")
+	put(t, r.sys("block/sda/device/model"), "QEMU HARDDISK   \n")
+	put(t, r.sys("block/sda/sda1/size"), "2048\n")
+	put(t, r.sys("block/sda/queue/rotational"), "1\n")
+	put(t, r.sys("block/sda/queue/scheduler"), "none [mq-deadline] bfq\n")
+	put(t, r.sys("block/sda/queue/write_cache"), "write back\n")
+	put(t, r.sys("block/sdb/device/model"), "evil\x1b[2J\n")
+	put(t, r.sys("block/sdb/size"), "99999999999999999999\n")
+	want := DeviceFacts{"sda1", "QEMU HARDDISK", Some[int64](1 << 20), Some(true), "mq-deadline", "write back"}
+	if diff := cmp.Diff(want, r.Facts("sda1")); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, name := range []string{"sdb", "nosuch"} {
+		if diff := cmp.Diff(DeviceFacts{Name: name}, r.Facts(name)); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
 	}
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/prometheus/procfs/blockdevice"
 )
 
-// DiskCounters counts the work of one block device since the Sampler's first reading, from /sys/block/NAME/stat (Documentation/block/stat.rst and
-// admin-guide/iostats.rst). A sector is always 512 bytes. Times are summed over requests in milliseconds.
+// DiskCounters counts the work of one block device since the Sampler's first reading, from
+// /sys/block/NAME/stat (Documentation/block/stat.rst and admin-guide/iostats.rst). A sector is
+// always 512 bytes. Times are summed over requests in milliseconds.
 type DiskCounters struct {
 	Reads          int64      `json:"reads"`
 	ReadMerges     int64      `json:"read_merges"`
@@ -31,9 +32,11 @@ type DiskCounters struct {
 
 // DiskSample is one reading of one device.
 type DiskSample struct {
-	Name  string // kernel name
-	OK    bool   // the device was there and its counters could be read
-	Epoch int    // grows when the device went, came back or was reset: counters of different epochs can't be subtracted
+	Name string // kernel name
+	OK   bool   // the device was there and its counters could be read
+	// Epoch grows when the device went, came back or was reset: counters of different epochs can't be
+	// subtracted.
+	Epoch int
 	// InFlight is the number of requests the device has now.
 	InFlight int64
 	DiskCounters
@@ -45,8 +48,9 @@ type wrapping struct {
 	total int64
 }
 
-// advance returns how far the counter moved from last to v. Time fields are 32 bits wide; the others are an unsigned long, 32 or 64 bits by the kernel
-// (iostats.rst: "you should deal with this by wrapping"). A step of half the range or more is taken for a reset: ok is false.
+// advance returns how far the counter moved from last to v. Time fields are 32 bits wide; the
+// others are an unsigned long, 32 or 64 bits by the kernel (iostats.rst: "you should deal with this
+// by wrapping"). A step of half the range or more is taken for a reset: ok is false.
 func advance(last, v uint64, narrow bool) (step int64, ok bool) {
 	switch {
 	case v >= last && v-last < 1<<62:
@@ -92,7 +96,8 @@ const (
 	cFlushMS
 )
 
-// The number of columns of the stat file: until 4.17, from 4.18 with discards, from 5.5 with flushes. Any other number is a line cut short.
+// The number of columns of the stat file: until 4.17, from 4.18 with discards, from 5.5 with
+// flushes. Any other number is a line cut short.
 const (
 	columnsBase     = 11
 	columnsDiscards = 15
@@ -115,16 +120,21 @@ func (d *disk) sample(sys blockdevice.FS) (DiskSample, error) {
 	if n != d.columns || n != columnsBase && n != columnsDiscards && n < columnsFlushes {
 		return s, fmt.Errorf("disk %s: its stat file has %d columns, it was cut short", d.name, n)
 	}
-	d.take([16]uint64{st.ReadIOs, st.ReadMerges, st.ReadSectors, st.ReadTicks, st.WriteIOs, st.WriteMerges, st.WriteSectors, st.WriteTicks,
-		st.IOsTotalTicks, st.WeightedIOTicks, st.DiscardIOs, st.DiscardMerges, st.DiscardSectors, st.DiscardTicks,
-		st.FlushRequestsCompleted, st.TimeSpentFlushing})
+	d.take([16]uint64{
+		st.ReadIOs, st.ReadMerges, st.ReadSectors, st.ReadTicks,
+		st.WriteIOs, st.WriteMerges, st.WriteSectors, st.WriteTicks,
+		st.IOsTotalTicks, st.WeightedIOTicks,
+		st.DiscardIOs, st.DiscardMerges, st.DiscardSectors, st.DiscardTicks,
+		st.FlushRequestsCompleted, st.TimeSpentFlushing,
+	})
 	s.Epoch, s.OK = d.epoch, true
 	s.DiskCounters = d.counters(n)
 	s.InFlight = int64(st.IOsInProgress)
 	return s, nil
 }
 
-// take advances all counters, or starts a new epoch when one of them went back in a way that no wrap explains.
+// take advances all counters, or starts a new epoch when one of them went back in a way that no
+// wrap explains.
 func (d *disk) take(v [16]uint64) {
 	var step [16]int64
 	reset := d.gone

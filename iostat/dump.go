@@ -22,8 +22,10 @@ const (
 	maxDumpBytes  = 256 << 10
 )
 
-// Dumps reads what about the host may explain a run: sysctls under vm and a few of kernel and fs, memory, CPUs, mounts, the block queue settings of the disks and of all
-// that is beneath them, limits and control group of the processes. Nothing here is fatal: what can't be read is noted in its Dump. ctx is looked at between files.
+// Dumps reads what about the host may explain a run: sysctls under vm and a few of kernel and fs,
+// memory, CPUs, mounts, the block queue settings of the disks and of all that is beneath them,
+// limits and control group of the processes. Nothing here is fatal: what can't be read is noted in
+// its Dump. ctx is looked at between files.
 func (r Root) Dumps(ctx context.Context, disks []string, pids []int) []Dump {
 	var out []Dump
 	add := func(name string, read func() (string, error)) {
@@ -67,16 +69,33 @@ func (r Root) Dumps(ctx context.Context, disks []string, pids []int) []Dump {
 }
 
 // otherSysctls are those outside vm that change how a database runs.
-var otherSysctls = []string{"kernel/numa_balancing", "kernel/sched_autogroup_enabled", "kernel/perf_event_paranoid", "fs/aio-max-nr", "fs/file-max", "fs/nr_open",
-	"net/core/somaxconn", "net/ipv4/tcp_congestion_control"}
+var otherSysctls = []string{
+	"kernel/numa_balancing",
+	"kernel/sched_autogroup_enabled",
+	"kernel/perf_event_paranoid",
+	"fs/aio-max-nr",
+	"fs/file-max",
+	"fs/nr_open",
+	"net/core/somaxconn",
+	"net/ipv4/tcp_congestion_control",
+}
 
 // hostSettings are those of /sys, beside the disks'.
-var hostSettings = []string{"kernel/mm/transparent_hugepage/enabled", "kernel/mm/transparent_hugepage/defrag",
-	"devices/system/clocksource/clocksource0/current_clocksource", "devices/system/node/online", "devices/system/cpu/online",
-	"devices/system/cpu/smt/control", "devices/system/cpu/cpu0/cpufreq/scaling_governor", "devices/system/cpu/cpu0/cpufreq/scaling_driver",
-	"devices/system/cpu/intel_pstate/no_turbo", "devices/system/cpu/cpufreq/boost"}
+var hostSettings = []string{
+	"kernel/mm/transparent_hugepage/enabled",
+	"kernel/mm/transparent_hugepage/defrag",
+	"devices/system/clocksource/clocksource0/current_clocksource",
+	"devices/system/node/online",
+	"devices/system/cpu/online",
+	"devices/system/cpu/smt/control",
+	"devices/system/cpu/cpu0/cpufreq/scaling_governor",
+	"devices/system/cpu/cpu0/cpufreq/scaling_driver",
+	"devices/system/cpu/intel_pstate/no_turbo",
+	"devices/system/cpu/cpufreq/boost",
+}
 
-// stack lists the whole disks among the devices and beneath them, which is where queue settings are.
+// stack lists the whole disks among the devices and beneath them, which is where queue settings
+// are.
 func (r Root) stack(disks []string) []blockDev {
 	var out []blockDev
 	seen := map[string]bool{}
@@ -113,7 +132,8 @@ func (r Root) settings(dir string) (string, error) {
 	var names []string
 	for _, e := range entries {
 		info, err := e.Info()
-		// Some only take a command, and reading vm.stat_refresh makes the kernel collect counters from every CPU.
+		// Some only take a command, and reading vm.stat_refresh makes the kernel collect counters
+		// from every CPU.
 		if err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o444 != 0 && e.Name() != "stat_refresh" {
 			names = append(names, e.Name())
 		}
@@ -121,7 +141,8 @@ func (r Root) settings(dir string) (string, error) {
 	return r.someSettings(dir, names)
 }
 
-// someSettings leaves out what this kernel doesn't have. Several values may stand on a line of their own, which becomes a semicolon.
+// someSettings leaves out what this kernel doesn't have. Several values may stand on a line of
+// their own, which becomes a semicolon.
 func (r Root) someSettings(dir string, names []string) (string, error) {
 	var out strings.Builder
 	var failed []string

@@ -11,7 +11,8 @@ import (
 	"golang.org/x/tools/txtar"
 )
 
-// unpack writes an archive below a new directory. A file whose text starts with "-> " is a symbolic link; "{root}" stands for the new directory.
+// unpack writes an archive below a new directory. A file whose text starts with "-> " is a symbolic
+// link; "{root}" stands for the new directory.
 func unpack(t testing.TB, archive string) Root {
 	t.Helper()
 	a, err := txtar.ParseFile(filepath.Join("testdata", archive))

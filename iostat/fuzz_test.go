@@ -166,7 +166,8 @@ func FuzzSockets(f *testing.F) {
 	})
 }
 
-// FuzzDiskStat reads any text as a disk's stat file: the device is known or noted, never negative, and its deltas are never negative.
+// FuzzDiskStat reads any text as a disk's stat file: the device is known or noted, never negative,
+// and its deltas are never negative.
 func FuzzDiskStat(f *testing.F) {
 	seed(f, "block/sda/stat")
 	dir := f.TempDir()

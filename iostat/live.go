@@ -6,8 +6,9 @@ import (
 	"time"
 )
 
-// Live calls each with the View of every interval until count of them are done (0: without end), each fails or ctx ends; a context that ends is
-// no error. Ticks lie on a fixed schedule from the start: one that comes late has its real length in its View, and those missed are skipped.
+// Live calls each with the View of every interval until count of them are done (0: without end),
+// each fails or ctx ends; a context that ends is no error. Ticks lie on a fixed schedule from the
+// start: one that comes late has its real length in its View, and those missed are skipped.
 func (s *Sampler) Live(ctx context.Context, interval time.Duration, count int, each func(View) error) error {
 	if interval <= 0 {
 		return errors.New("the interval of a live view must be above zero")

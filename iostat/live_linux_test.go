@@ -14,8 +14,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// serveEnv makes the test binary a server: it listens where the variable says and keeps a file of the data directory open.
-// bindEnv, "FROM TO", makes it mount a directory over another one first, for itself alone.
+// serveEnv makes the test binary a server: it listens where the variable says and keeps a file of
+// the data directory open. bindEnv, "FROM TO", makes it mount a directory over another one first,
+// for itself alone.
 const (
 	serveEnv = "IOSTAT_TEST_SERVE"
 	bindEnv  = "IOSTAT_TEST_BIND"
@@ -110,7 +111,8 @@ func TestProveLocalLive(t *testing.T) {
 	}
 }
 
-// A server with mounts of its own, as in a container: its data directory is another disk than the directory of that name here.
+// A server with mounts of its own, as in a container: its data directory is another disk than the
+// directory of that name here.
 func TestProveLocalOtherMounts(t *testing.T) {
 	device, _, disk := mountLoop(t)
 	data := t.TempDir()

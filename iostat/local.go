@@ -14,19 +14,23 @@ import (
 // Location is where a server that runs on this host was found.
 type Location struct {
 	PID int `json:"pid"`
-	// DataDir is the data directory as this process sees it: through /proc/PID/root when the server has mounts of its own.
+	// DataDir is the data directory as this process sees it: through /proc/PID/root when the server
+	// has mounts of its own.
 	DataDir string `json:"data_dir"`
 }
 
-// ErrNotProven is in the error of ProveLocal when nothing went wrong but the server wasn't found here.
+// ErrNotProven is in the error of ProveLocal when nothing went wrong but the server wasn't found
+// here.
 var ErrNotProven = errors.New("not proven to run on this host")
 
-// ProveLocal proves that the server behind ep runs on this host on dataDir, the directory as the server names it: one process owns the listening socket,
-// the directory exists in the mount namespace of that process, and the process has a file open beneath it. A proxy, a tunnel or a container's forwarded
-// port has no such file. The error says which of these does not hold.
+// ProveLocal proves that the server behind ep runs on this host on dataDir, the directory as the
+// server names it: one process owns the listening socket, the directory exists in the mount
+// namespace of that process, and the process has a file open beneath it. A proxy, a tunnel or a
+// container's forwarded port has no such file. The error says which of these does not hold.
 func (r Root) ProveLocal(ep Endpoint, dataDir string) (Location, error) {
 	fail := func(err error) (Location, error) {
-		return Location{}, fmt.Errorf("the server at %s (%s) with data in %q: %w: %w", ep.Address, ep.Network, dataDir, ErrNotProven, err)
+		return Location{}, fmt.Errorf("the server at %s (%s) with data in %q: %w: %w",
+			ep.Address, ep.Network, dataDir, ErrNotProven, err)
 	}
 	if dataDir == "" || strings.IndexByte(dataDir, 0) >= 0 {
 		return fail(errors.New("the server does not say where its data directory is"))
@@ -45,7 +49,8 @@ func (r Root) ProveLocal(ep Endpoint, dataDir string) (Location, error) {
 		dir, err := r.dataDirOf(pid, dataDir)
 		switch {
 		case err == nil && !r.sameSocket(pid, ep):
-			why = fmt.Errorf("process %d listens on a socket of that name, but in mounts of its own where it is another file", pid)
+			why = fmt.Errorf("process %d listens on a socket of that name, but in mounts of its own "+
+				"where it is another file", pid)
 		case err == nil:
 			found = append(found, Location{PID: pid, DataDir: dir})
 		case why == nil || !errors.Is(err, fs.ErrNotExist):
@@ -62,8 +67,9 @@ func (r Root) ProveLocal(ep Endpoint, dataDir string) (Location, error) {
 	return loc, nil
 }
 
-// DataDirOf finds the data directory of a process that the user named: it must exist in the mount namespace of the process, and the process must have a
-// file open beneath it. It is given as seen from here.
+// DataDirOf finds the data directory of a process that the user named: it must exist in the mount
+// namespace of the process, and the process must have a file open beneath it. It is given as seen
+// from here.
 func (r Root) DataDirOf(pid int, dataDir string) (string, error) { return r.dataDirOf(pid, dataDir) }
 
 // owners finds the processes that hold every one of the sockets.
@@ -103,9 +109,11 @@ func (r Root) owners(socks []listener) ([]int, error) {
 	case some:
 		return nil, fmt.Errorf("its %d listening sockets belong to different processes", len(want))
 	case denied:
-		return nil, errors.New("its listening socket belongs to a process whose files may not be looked at; run as root or as the server's user")
+		return nil, errors.New("its listening socket belongs to a process whose files may not be " +
+			"looked at; run as root or as the server's user")
 	default:
-		return nil, errors.New("no process seen here owns its listening socket, as with a forwarded port or a container of another pid namespace")
+		return nil, errors.New("no process seen here owns its listening socket, as with a forwarded " +
+			"port or a container of another pid namespace")
 	}
 }
 
@@ -125,19 +133,22 @@ func (r Root) openFiles(pid int) ([]string, error) {
 	return out, nil
 }
 
-// dataDirOf checks that a process has the data directory and a file open beneath it, and returns the directory as seen from here.
+// dataDirOf checks that a process has the data directory and a file open beneath it, and returns
+// the directory as seen from here.
 func (r Root) dataDirOf(pid int, dataDir string) (string, error) {
 	if !filepath.IsAbs(dataDir) { // relative to where the server was started, or moved to
 		cwd, err := os.Readlink(r.pid(pid, "cwd"))
 		if err != nil {
-			return "", fmt.Errorf("its data directory is relative, and the working directory of process %d can't be read: %w", pid, err)
+			return "", fmt.Errorf("its data directory is relative, and the working directory of "+
+				"process %d can't be read: %w", pid, err)
 		}
 		dataDir = filepath.Join(cwd, dataDir)
 	}
 	top := r.pid(pid, "root")
 	real, info, err := resolveIn(top, filepath.Clean(dataDir))
 	if err != nil {
-		return "", fmt.Errorf("the data directory is not there for process %d (%s), which listens: %w", pid, r.command(pid), err)
+		return "", fmt.Errorf("the data directory is not there for process %d (%s), which listens: %w",
+			pid, r.command(pid), err)
 	}
 	if !info.IsDir() {
 		return "", fmt.Errorf("%s is not a directory for process %d (%s)", dataDir, pid, r.command(pid))
@@ -146,11 +157,13 @@ func (r Root) dataDirOf(pid int, dataDir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// The kernel names open files from our root if it can: those of a server that changed its root have that in front.
+	// The kernel names open files from our root if it can: those of a server that changed its root
+	// have that in front.
 	newRoot, _ := os.Readlink(top)
 	beneath := strings.TrimSuffix(filepath.Join("/", newRoot, real), "/") + "/"
 	if !slices.ContainsFunc(links, func(l string) bool { return strings.HasPrefix(l, beneath) }) {
-		return "", fmt.Errorf("process %d (%s) listens but has no file open in the data directory; it may be a proxy, or the server runs on another one",
+		return "", fmt.Errorf("process %d (%s) listens but has no file open in the data directory; "+
+			"it may be a proxy, or the server runs on another one",
 			pid, r.command(pid))
 	}
 	if r.sameMounts(pid) {
@@ -187,7 +200,8 @@ func (r Root) command(pid int) string {
 	return strings.Trim(strconv.Quote(name), `"`)
 }
 
-// sameMounts reports whether a process sees the files we see: the same mount namespace and the same root.
+// sameMounts reports whether a process sees the files we see: the same mount namespace and the same
+// root.
 func (r Root) sameMounts(pid int) bool {
 	same := func(name string) bool {
 		a, err := os.Readlink(r.pid(pid, name))
@@ -197,7 +211,8 @@ func (r Root) sameMounts(pid int) bool {
 	return same("ns/mnt") && same("root")
 }
 
-// sameSocket reports whether the socket file we connect to is the one the process bound. Processes of different mount namespaces may bind the same path.
+// sameSocket reports whether the socket file we connect to is the one the process bound. Processes
+// of different mount namespaces may bind the same path.
 func (r Root) sameSocket(pid int, ep Endpoint) bool {
 	if ep.Network != "unix" || strings.HasPrefix(ep.Address, "@") || !r.live() || r.sameMounts(pid) {
 		return true
@@ -210,7 +225,8 @@ func (r Root) sameSocket(pid int, ep Endpoint) bool {
 	return err == nil && os.SameFile(ours, theirs)
 }
 
-// topmost picks the process the others descend from; servers that fork share their sockets with their children.
+// topmost picks the process the others descend from; servers that fork share their sockets with
+// their children.
 func (r Root) topmost(found []Location) (Location, error) {
 	if len(found) == 1 {
 		return found[0], nil
@@ -227,13 +243,15 @@ func (r Root) topmost(found []Location) (Location, error) {
 		}
 	}
 	if len(top) != 1 {
-		return Location{}, fmt.Errorf("%d unrelated processes own its socket and have files open in its data directory", len(top))
+		return Location{}, fmt.Errorf("%d unrelated processes own its socket and have files open in "+
+			"its data directory", len(top))
 	}
 	return top[0], nil
 }
 
-// OpenDirs lists the directories outside of its data directory in which a server has files open for writing, as seen from here: a redo log or a tablespace elsewhere, but
-// also plain logs. Its standard streams and files that are deleted already are left out.
+// OpenDirs lists the directories outside of its data directory in which a server has files open for
+// writing, as seen from here: a redo log or a tablespace elsewhere, but also plain logs. Its
+// standard streams and files that are deleted already are left out.
 func (r Root) OpenDirs(loc Location) ([]string, error) {
 	entries, err := os.ReadDir(r.pid(loc.PID, "fd"))
 	if err != nil {
@@ -261,7 +279,8 @@ func (r Root) OpenDirs(loc Location) ([]string, error) {
 	return out, nil
 }
 
-// writes reports whether a file is open for writing, from the octal flags in /proc/PID/fdinfo (man 5 proc).
+// writes reports whether a file is open for writing, from the octal flags in /proc/PID/fdinfo (man
+// 5 proc).
 func (r Root) writes(pid int, fd string) bool {
 	b, err := readFile(r.pid(pid, "fdinfo", fd))
 	if err != nil {
@@ -278,5 +297,6 @@ func (r Root) writes(pid int, fd string) bool {
 }
 
 func notOnDisk(file string) bool {
-	return slices.ContainsFunc([]string{"/dev/", "/proc/", "/sys/", "/memfd:", "/[aio]", "/SYSV"}, func(p string) bool { return strings.HasPrefix(file, p) })
+	prefixes := []string{"/dev/", "/proc/", "/sys/", "/memfd:", "/[aio]", "/SYSV"}
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(file, p) })
 }

@@ -5,7 +5,8 @@ import (
 	"strconv"
 )
 
-// Memory is the state of the host's memory in bytes, from /proc/meminfo (which counts in units of 1,024 bytes).
+// Memory is the state of the host's memory in bytes, from /proc/meminfo (which counts in units of
+// 1,024 bytes).
 type Memory struct {
 	TotalBytes     Opt[int64] `json:"total_bytes"`
 	FreeBytes      Opt[int64] `json:"free_bytes"`
@@ -90,7 +91,8 @@ func parseVMStat(b []byte) Paging {
 	return p
 }
 
-// Load is the average number of tasks that run, can run or wait for disk, over 1, 5 and 15 minutes, from /proc/loadavg.
+// Load is the average number of tasks that run, can run or wait for disk, over 1, 5 and 15 minutes,
+// from /proc/loadavg.
 type Load struct {
 	Over1  float64 `json:"over_1_min"`
 	Over5  float64 `json:"over_5_min"`
@@ -115,7 +117,8 @@ func parseLoad(b []byte) Opt[Load] {
 	return Some(Load{v[0], v[1], v[2]})
 }
 
-// Stall counts microseconds since boot in which tasks waited for a resource, from a file of /proc/pressure (Documentation/accounting/psi.rst, since 4.20).
+// Stall counts microseconds since boot in which tasks waited for a resource, from a file of
+// /proc/pressure (Documentation/accounting/psi.rst, since 4.20).
 type Stall struct {
 	SomeUS Opt[int64] `json:"some_us"` // at least one task waited
 	FullUS Opt[int64] `json:"full_us"` // all tasks waited; for cpu only since 5.13, and zero for the whole host

@@ -31,14 +31,16 @@ func parseMountinfo(b []byte) []mount {
 		if dash < 6 || len(f) < dash+4 || bytes.IndexByte(line, 0) >= 0 {
 			continue
 		}
-		m := mount{number: f[2], point: unescape(f[4]), options: f[5], fsType: f[dash+1], source: unescape(f[dash+2]), super: f[dash+3]}
+		m := mount{number: f[2], point: unescape(f[4]), options: f[5],
+			fsType: f[dash+1], source: unescape(f[dash+2]), super: f[dash+3]}
 		if strings.HasPrefix(m.point, "/") {
 			out = append(out, m)
 		}
 	}
 }
 
-// unescape undoes what the kernel does to blanks, tabs, newlines and backslashes: a backslash and three octal digits.
+// unescape undoes what the kernel does to blanks, tabs, newlines and backslashes: a backslash and
+// three octal digits.
 func unescape(s string) string {
 	if !strings.Contains(s, `\`) {
 		return s
@@ -67,8 +69,9 @@ func (m mount) option(name string) (string, bool) {
 	return "", false
 }
 
-// mountOf finds what dir lies on: the deepest mount point above it, the last one mounted there. number is the device the directory itself reports
-// ("" when not known); it decides where a mount point was covered by a later mount above it.
+// mountOf finds what dir lies on: the deepest mount point above it, the last one mounted there.
+// number is the device the directory itself reports ("" when not known); it decides where a mount
+// point was covered by a later mount above it.
 func mountOf(mounts []mount, dir, number string) (mount, bool) {
 	var best, exact mount
 	for _, m := range mounts {

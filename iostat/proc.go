@@ -7,35 +7,34 @@ import (
 
 // procStat is what is wanted of /proc/PID/stat (man 5 proc). Times are ticks of 1/100 s.
 type procStat struct {
-	state     byte
-	ppid      int
-	utime     int64 // user, all threads, also those that ended
-	stime     int64 // system
-	cutime    int64 // user, children that were waited for
-	cstime    int64
-	threads   int64
-	start     int64 // since boot; with the pid it tells one process from a later one
-	rssPages  int64
-	processor int64
+	state    byte
+	ppid     int
+	utime    int64 // user, all threads, also those that ended
+	stime    int64 // system
+	cutime   int64 // user, children that were waited for
+	cstime   int64
+	threads  int64
+	start    int64 // since boot; with the pid it tells one process from a later one
+	rssPages int64
 }
 
 // The fields of /proc/PID/stat counted from the state, which is number 3 in man 5 proc.
 const (
-	statState     = 0
-	statPPID      = 4 - 3
-	statUtime     = 14 - 3
-	statStime     = 15 - 3
-	statCutime    = 16 - 3
-	statCstime    = 17 - 3
-	statThreads   = 20 - 3
-	statStart     = 22 - 3
-	statRSS       = 24 - 3
-	statProcessor = 39 - 3
+	statState   = 0
+	statPPID    = 4 - 3
+	statUtime   = 14 - 3
+	statStime   = 15 - 3
+	statCutime  = 16 - 3
+	statCstime  = 17 - 3
+	statThreads = 20 - 3
+	statStart   = 22 - 3
+	statRSS     = 24 - 3
 )
 
 var errCutShort = errors.New("cut short")
 
-// parseProcStat reads one line. The command's name stands in parentheses and may hold anything, so the fields start after the last one.
+// parseProcStat reads one line. The command's name stands in parentheses and may hold anything, so
+// the fields start after the last one.
 func parseProcStat(b []byte) (procStat, error) {
 	line, _, ok := nextLine(b)
 	i := bytes.LastIndexByte(line, ')')
@@ -48,8 +47,10 @@ func parseProcStat(b []byte) (procStat, error) {
 	to := [...]struct {
 		field int
 		value *int64
-	}{{statPPID, &ppid}, {statUtime, &p.utime}, {statStime, &p.stime}, {statCutime, &p.cutime}, {statCstime, &p.cstime},
-		{statThreads, &p.threads}, {statStart, &p.start}, {statRSS, &p.rssPages}, {statProcessor, &p.processor}}
+	}{
+		{statPPID, &ppid}, {statUtime, &p.utime}, {statStime, &p.stime}, {statCutime, &p.cutime},
+		{statCstime, &p.cstime}, {statThreads, &p.threads}, {statStart, &p.start}, {statRSS, &p.rssPages},
+	}
 	next := 0
 	for n := 0; next < len(to); n++ {
 		var field []byte
@@ -64,7 +65,7 @@ func parseProcStat(b []byte) (procStat, error) {
 			continue
 		}
 		v, ok := parseInt(field)
-		if !ok && !(n == statRSS || n == statProcessor) {
+		if !ok && n != statRSS {
 			return procStat{}, errors.New("a field that should be a number isn't")
 		}
 		*to[next].value = v
@@ -74,7 +75,8 @@ func parseProcStat(b []byte) (procStat, error) {
 	return p, nil
 }
 
-// procIO is what is wanted of /proc/PID/io, in bytes. The kernel adds what a child did to its parent when the parent waits for it.
+// procIO is what is wanted of /proc/PID/io, in bytes. The kernel adds what a child did to its
+// parent when the parent waits for it.
 type procIO struct{ read, written, cancelled int64 }
 
 func parseProcIO(b []byte) (procIO, bool) {

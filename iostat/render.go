@@ -12,7 +12,8 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 )
 
-// format writes a value with two decimals, as iostat does; unknown is what stands for one that isn't known.
+// format writes a value with two decimals, as iostat does; unknown is what stands for one that
+// isn't known.
 func format(v Opt[float64], unknown string) string {
 	if !v.OK {
 		return unknown
@@ -45,12 +46,18 @@ const minWidth = 8
 
 func writeTable(w io.Writer, first string, columns []Column, rows []table.Row) error {
 	t := table.NewWriter()
-	t.SetStyle(table.Style{Box: table.BoxStyle{PaddingRight: " "}, Format: table.FormatOptions{Header: text.FormatDefault}})
+	t.SetStyle(table.Style{
+		Box:    table.BoxStyle{PaddingRight: " "},
+		Format: table.FormatOptions{Header: text.FormatDefault},
+	})
 	header := table.Row{first}
-	config := []table.ColumnConfig{{Number: 1, Align: text.AlignLeft, AlignHeader: text.AlignLeft, WidthMin: minWidth}}
+	column := func(number int, align text.Align) table.ColumnConfig {
+		return table.ColumnConfig{Number: number, Align: align, AlignHeader: align, WidthMin: minWidth}
+	}
+	config := []table.ColumnConfig{column(1, text.AlignLeft)}
 	for i, c := range columns {
 		header = append(header, c.Name)
-		config = append(config, table.ColumnConfig{Number: i + 2, Align: text.AlignRight, AlignHeader: text.AlignRight, WidthMin: minWidth})
+		config = append(config, column(i+2, text.AlignRight))
 	}
 	t.SetColumnConfigs(config)
 	t.AppendHeader(header)
@@ -68,8 +75,8 @@ func (v View) CSVHeader(w io.Writer) error {
 	return writeCSV(w, [][]string{line})
 }
 
-// CSV writes a line for each device, with the host's columns at the end of each; one line without a device when there are none. What isn't
-// known is empty.
+// CSV writes a line for each device, with the host's columns at the end of each; one line without a
+// device when there are none. What isn't known is empty.
 func (v View) CSV(w io.Writer) error {
 	rows := v.Rows
 	if len(rows) == 0 {
@@ -93,7 +100,8 @@ func writeCSV(w io.Writer, lines [][]string) error {
 	return csv.NewWriter(w).WriteAll(lines)
 }
 
-// JSON writes one object on one line: time, seconds, host and devices, with the names of the columns as keys, in full precision. What isn't known is null.
+// JSON writes one object on one line: time, seconds, host and devices, with the names of the
+// columns as keys, in full precision. What isn't known is null.
 func (v View) JSON(w io.Writer) error {
 	host := map[string]Opt[float64]{}
 	for _, c := range HostColumns {
@@ -107,5 +115,7 @@ func (v View) JSON(w io.Writer) error {
 		}
 		devices = append(devices, device)
 	}
-	return json.NewEncoder(w).Encode(map[string]any{"time": v.At.UTC(), "seconds": v.Seconds, "host": host, "devices": devices})
+	return json.NewEncoder(w).Encode(map[string]any{
+		"time": v.At.UTC(), "seconds": v.Seconds, "host": host, "devices": devices,
+	})
 }

@@ -78,7 +78,8 @@ func (o *Opt[T]) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// maxFileBytes bounds what is read of one kernel file. The largest one wanted is /proc/net/tcp, with 150 bytes for each connection.
+// maxFileBytes bounds what is read of one kernel file. The largest one wanted is /proc/net/tcp,
+// with 150 bytes for each connection.
 const maxFileBytes = 64 << 20
 
 // reader reads small files into one buffer of its own.
@@ -121,7 +122,8 @@ func readWord(path string) (string, error) {
 	return string(bytes.TrimSpace(b)), err
 }
 
-// nextLine cuts the first complete line off b. A last line without its newline was cut short and is never returned.
+// nextLine cuts the first complete line off b. A last line without its newline was cut short and is
+// never returned.
 func nextLine(b []byte) (line, rest []byte, ok bool) {
 	i := bytes.IndexByte(b, '\n')
 	if i < 0 {
@@ -161,7 +163,8 @@ func parseInt(b []byte) (int64, bool) {
 	return n, true
 }
 
-// keyed calls f with every "key value" line, without the colon after the key; the value is the rest of the line.
+// keyed calls f with every "key value" line, without the colon after the key; the value is the rest
+// of the line.
 func keyed(b []byte, f func(key, value []byte)) {
 	for {
 		line, rest, ok := nextLine(b)

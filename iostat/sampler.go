@@ -16,12 +16,15 @@ type Watch struct {
 	Client int      // our own pid; 0 for none
 }
 
-// Sample is one reading of everything. Counters only grow, except where noted; see Between for differences.
+// Sample is one reading of everything. Counters only grow, except where noted; see Between for
+// differences.
 type Sample struct {
 	At time.Time // with the monotonic clock, taken just before the disks are read
 
 	Disks []DiskSample // in the order of Watch.Disks
 	sum   []int        // which of them make the total
+	of    *Sampler
+	order int64 // of this reading among those of its Sampler
 
 	CPU             Opt[CPUTicks] // of the host since boot, /proc/stat
 	CPUs            Opt[int64]    // CPUs online
@@ -57,9 +60,11 @@ type Sampler struct {
 	clientErr error
 	cgroup    *cgroup
 	notes     []string
+	order     int64 // of the last reading
 }
 
-// NewSampler prepares to read what w names, and takes note of the processes there are. A disk or process that does not exist is an error.
+// NewSampler prepares to read what w names, and takes note of the processes there are. A disk or
+// process that does not exist is an error.
 func NewSampler(r Root, w Watch) (*Sampler, error) { return newSampler(r, w, time.Now) }
 
 func newSampler(r Root, w Watch, now func() time.Time) (*Sampler, error) {
@@ -75,7 +80,8 @@ func newSampler(r Root, w Watch, now func() time.Time) (*Sampler, error) {
 		s.cgroup = newCgroup(r, w.Server[0])
 	}
 	if w.Client != 0 {
-		// Off Linux there is no /proc; the client's figures are then not known, which is no reason to refuse.
+		// Off Linux there is no /proc; the client's figures are then not known, which is no reason
+		// to refuse.
 		if s.client, err = newTree(r, s.rd, []int{w.Client}, true, now()); err != nil {
 			s.client, s.clientErr = nil, err
 		}
@@ -110,8 +116,8 @@ func (s *Sampler) watchDisks(names []string) error {
 	return nil
 }
 
-// Counted names the disks whose sum is the total: each transfer once, so without partitions of a watched disk and without
-// what lies beneath a watched device.
+// Counted names the disks whose sum is the total: each transfer once, so without partitions of a
+// watched disk and without what lies beneath a watched device.
 func (s *Sampler) Counted() []string {
 	var names []string
 	for _, i := range s.sum {
@@ -123,8 +129,9 @@ func (s *Sampler) Counted() []string {
 // Sample takes one reading. What can't be read is not known and noted.
 func (s *Sampler) Sample() Sample { return s.sample(false, false) }
 
-// SampleEnds takes the reading at an end of a step: with new children of the server looked for, with context switches of each thread summed, and with the
-// proportional set size if pss is set. Reading that makes the kernel walk all of a server's memory, which stalls a large one.
+// SampleEnds takes the reading at an end of a step: with new children of the server looked for,
+// with context switches of each thread summed, and with the proportional set size if pss is set.
+// Reading that makes the kernel walk all of a server's memory, which stalls a large one.
 func (s *Sampler) SampleEnds(pss bool) Sample { return s.sample(true, pss) }
 
 func (s *Sampler) sample(ends, pss bool) Sample {
@@ -132,7 +139,8 @@ func (s *Sampler) sample(ends, pss bool) Sample {
 	defer runtime.UnlockOSThread()
 	before := threadCPU()
 	s.notes = nil
-	out := Sample{At: s.now(), sum: s.sum}
+	s.order++
+	out := Sample{At: s.now(), sum: s.sum, of: s, order: s.order}
 	s.sampleDisks(&out)
 	s.sampleHost(&out)
 	if s.server != nil {
@@ -195,7 +203,8 @@ func (s *Sampler) sampleHost(out *Sample) {
 	s.file(func(b []byte) { out.Memory = parseMeminfo(b) }, "meminfo")
 	s.file(func(b []byte) { out.Paging = parseVMStat(b) }, "vmstat")
 	// Pressure is a build and boot option: its absence is nothing to remark on.
-	for name, to := range map[string]*Stall{"cpu": &out.Pressure.CPU, "io": &out.Pressure.IO, "memory": &out.Pressure.Memory} {
+	p := &out.Pressure
+	for name, to := range map[string]*Stall{"cpu": &p.CPU, "io": &p.IO, "memory": &p.Memory} {
 		if b, err := s.rd.read(s.root.proc("pressure", name)); err == nil {
 			*to = parseStall(b)
 		}
@@ -220,7 +229,8 @@ func (s *Sampler) sampleTree(t *tree, at time.Time, ends, pss bool, who string) 
 	case t.problem != nil:
 		s.note("%s: %v", who, t.problem)
 	case t.ioDenied:
-		s.note("%s: bytes read and written are not known, as /proc/PID/io may be read by its owner and by root only", who)
+		s.note("%s: bytes read and written are not known, as /proc/PID/io may be read by its owner "+
+			"and by root only", who)
 	}
 	if ends {
 		t.ends(&out, pss)

@@ -93,7 +93,8 @@ func TestBusyPercent(t *testing.T) {
 	}
 	a := s.Sample()
 	c.advance(1500 * time.Millisecond)
-	// user +30 nice +10 system +40 idle +90 iowait +10 irq +5 softirq +15 steal +20: busy 100 of 220 ticks.
+	// user +30 nice +10 system +40 idle +90 iowait +10 irq +5 softirq +15 steal +20: busy 100 of
+	// 220 ticks.
 	put(t, r.proc("stat"), "cpu  1030 30 340 5090 410 10 30 80 17 9\nctxt 777500\n")
 	d := Between(a, s.Sample())
 	if d.Seconds != 1.5 || d.ClockStepSeconds != 0 {
@@ -115,7 +116,8 @@ func TestBusyPercent(t *testing.T) {
 	}
 }
 
-// The deltas of single seconds add up to the one between the ends, with wrapping counters and ticks that come late.
+// The deltas of single seconds add up to the one between the ends, with wrapping counters and ticks
+// that come late.
 func TestSecondsAddUp(t *testing.T) {
 	r := unpack(t, "kernel/6.1.txtar")
 	c := newClock()
@@ -303,6 +305,48 @@ func TestNothingToRead(t *testing.T) {
 	}
 	if len(a.Notes) != 1 || !strings.Contains(a.Notes[0], "this system has no") {
 		t.Errorf("want one note, got %q", a.Notes)
+	}
+}
+
+// Samples in the wrong order and of two Samplers have no difference.
+func TestBetweenStrangers(t *testing.T) {
+	r := unpack(t, "kernel/6.1.txtar")
+	var all []Sample
+	for range 2 {
+		s, err := NewSampler(r, Watch{Disks: []string{"sda"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, s.Sample(), s.Sample())
+	}
+	if d := Between(all[0], all[1]); !d.Reads.OK || !d.CPU.OK {
+		t.Errorf("want it known, got %+v", d)
+	}
+	for name, d := range map[string]Delta{"order": Between(all[1], all[0]), "samplers": Between(all[0], all[2])} {
+		d.Seconds, d.ClockStepSeconds = 0, 0
+		if diff := cmp.Diff(Delta{}, d); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+	}
+}
+
+// A clock set back within the window leaves counts right and gives no rates.
+func TestClockSetBack(t *testing.T) {
+	r := unpack(t, "kernel/6.1.txtar")
+	c := newClock()
+	s, err := newSampler(r, Watch{Disks: []string{"sda"}}, c.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := s.Sample()
+	c.advance(-time.Hour)
+	put(t, r.sys("block/sda/stat"), "1010 10 16000 500 2000 20 64000 3000 3 1500 3500 50 5 8000 25 70 900\n")
+	b := s.Sample()
+	if d := Between(a, b); d.Reads != Some[int64](10) || d.Seconds != -3600 {
+		t.Errorf("want 10 reads in -3600 s, got %v in %v", d.Reads, d.Seconds)
+	}
+	if v := NewView(a, b); v.Rows[0].ReadsPerS.OK || v.Host.ContextPerS.OK {
+		t.Errorf("want no rates, got %+v", v)
 	}
 }
 

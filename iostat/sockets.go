@@ -32,7 +32,8 @@ type listener struct {
 // tcpListen is the state LISTEN in /proc/net/tcp (include/net/tcp_states.h).
 const tcpListen = "0A"
 
-// parseTCP reads the listening sockets of /proc/net/tcp or tcp6 (Documentation/networking/proc_net_tcp.rst).
+// parseTCP reads the listening sockets of /proc/net/tcp or tcp6
+// (Documentation/networking/proc_net_tcp.rst).
 func parseTCP(b []byte) []listener {
 	var out []listener
 	for {
@@ -56,7 +57,8 @@ func decimal(s string) bool {
 	return ok
 }
 
-// parseHexAddr reads "0100007F:0CEA": 32-bit words as this machine stores the bytes of the address, and the port.
+// parseHexAddr reads "0100007F:0CEA": 32-bit words as this machine stores the bytes of the address,
+// and the port.
 func parseHexAddr(s string) (netip.AddrPort, bool) {
 	host, port, _ := strings.Cut(s, ":")
 	words, err := hex.DecodeString(host)
@@ -77,7 +79,8 @@ func parseHexAddr(s string) (netip.AddrPort, bool) {
 // acceptConn marks a listening socket in the flags of /proc/net/unix: __SO_ACCEPTCON (man 5 proc).
 const acceptConn = 1 << 16
 
-// parseUnix reads the listening sockets of /proc/net/unix that have a name. The name is the rest of the line, blanks and all.
+// parseUnix reads the listening sockets of /proc/net/unix that have a name. The name is the rest of
+// the line, blanks and all.
 func parseUnix(b []byte) []listener {
 	var out []listener
 	for {
@@ -99,7 +102,8 @@ func parseUnix(b []byte) []listener {
 	}
 }
 
-// listeners finds the sockets that take connections to ep, and says what was looked for where there are none.
+// listeners finds the sockets that take connections to ep, and says what was looked for where there
+// are none.
 func (r Root) listeners(ep Endpoint) ([]listener, error) {
 	switch ep.Network {
 	case "unix":
@@ -160,7 +164,8 @@ func (r Root) tcpListeners(address string) ([]listener, error) {
 			all = append(all, parseTCP(b)...)
 		}
 	}
-	// Which address of a name a client gets is up to its resolver, so the listeners of all of them are wanted; one process must own them.
+	// Which address of a name a client gets is up to its resolver, so the listeners of all of them
+	// are wanted; one process must own them.
 	var out []listener
 	for _, a := range addrs {
 		for _, l := range bestMatch(all, a, uint16(port)) {
@@ -172,11 +177,12 @@ func (r Root) tcpListeners(address string) ([]listener, error) {
 	if len(out) > 0 {
 		return out, nil
 	}
-	return nil, fmt.Errorf("no process listens on port %d in this network namespace; a forwarded port, as of a container, leads elsewhere", port)
+	return nil, fmt.Errorf("no process listens on port %d in this network namespace; a forwarded "+
+		"port, as of a container, leads elsewhere", port)
 }
 
-// bestMatch picks the sockets that get a connection to addr: those bound to it, else those bound to any address of its family, else
-// those of IPv6 that take IPv4 too.
+// bestMatch picks the sockets that get a connection to addr: those bound to it, else those bound to
+// any address of its family, else those of IPv6 that take IPv4 too.
 func bestMatch(all []listener, addr netip.Addr, port uint16) []listener {
 	any4, any6 := netip.IPv4Unspecified(), netip.IPv6Unspecified()
 	order := []netip.Addr{addr, any6}
@@ -228,7 +234,8 @@ func (r Root) localAddrs() []netip.Addr {
 	return out
 }
 
-// parseFibTrie reads the local addresses of IPv4: a leaf "|-- 10.0.0.5" followed by "/32 host LOCAL" (net/ipv4/fib_trie.c).
+// parseFibTrie reads the local addresses of IPv4: a leaf "|-- 10.0.0.5" followed by "/32 host
+// LOCAL" (net/ipv4/fib_trie.c).
 func parseFibTrie(b []byte) []netip.Addr {
 	var out []netip.Addr
 	var leaf netip.Addr

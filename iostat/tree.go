@@ -13,28 +13,36 @@ import (
 // rescanEvery is how often the whole of /proc is looked through for new children.
 const rescanEvery = 10 * time.Second
 
-// Process is one reading of a process and all its descendants. CPU and bytes count since each process started.
+// Process is one reading of a process and all its descendants. CPU and bytes count since each
+// process started.
 //
-// A child that ends must not make the sums go backwards. The kernel adds the CPU of a child to its parent when the parent waits for it (cutime, cstime), also of
-// children never seen here; what a known child was last seen with is the lower bound for that. So the limit is: the CPU a process used between its last
-// reading and its end is missed if its parent ignores SIGCHLD or died before it, and children that came and went under such a parent are missed
-// altogether. Children that start between two looks through /proc (10 s) are counted from the next look on, with all they did since they started.
+// A child that ends must not make the sums go backwards. The kernel adds the CPU of a child to its
+// parent when the parent waits for it (cutime, cstime), also of children never seen here; what a
+// known child was last seen with is the lower bound for that. So the limit is: the CPU a process
+// used between its last reading and its end is missed if its parent ignores SIGCHLD or died before
+// it, and children that came and went under such a parent are missed altogether. Children that
+// start between two looks through /proc (10 s) are counted from the next look on, with all they did
+// since they started.
 type Process struct {
 	UserTicks   Opt[int64] `json:"user_ticks"`   // 1/100 s, /proc/PID/stat
 	SystemTicks Opt[int64] `json:"system_ticks"` // 1/100 s, /proc/PID/stat
-	RSSBytes    Opt[int64] `json:"rss_bytes"`    // resident, summed over processes: pages they share count for each; /proc/PID/stat
-	// PeakRSSBytes is the sum of each process's own peak since it started (VmHWM in /proc/PID/status), read when /proc is looked through. Of a tree of several
-	// processes it is an upper bound: their peaks may have been at different times.
+	// RSSBytes is what is resident, summed over processes: pages they share count for each; /proc/PID/stat.
+	RSSBytes Opt[int64] `json:"rss_bytes"`
+	// PeakRSSBytes is the sum of each process's own peak since it started (VmHWM in
+	// /proc/PID/status), read when /proc is looked through. Of a tree of several processes it is an
+	// upper bound: their peaks may have been at different times.
 	PeakRSSBytes Opt[int64] `json:"peak_rss_bytes"`
 	Threads      Opt[int64] `json:"threads"`
 	Processes    Opt[int64] `json:"processes"`
-	// ReadBytes and WriteBytes are what the process had fetched from and sent to the storage layer, page cache hits not counted (/proc/PID/io). Not known
-	// without the right to read it. CancelledBytes of WriteBytes never reached a disk, as the file was truncated or removed before.
+	// ReadBytes and WriteBytes are what the process had fetched from and sent to the storage layer,
+	// page cache hits not counted (/proc/PID/io). Not known without the right to read it.
+	// CancelledBytes of WriteBytes never reached a disk, as the file was truncated or removed
+	// before.
 	ReadBytes      Opt[int64] `json:"read_bytes"`
 	WriteBytes     Opt[int64] `json:"write_bytes"`
 	CancelledBytes Opt[int64] `json:"cancelled_write_bytes"`
-	// Context switches summed over the threads alive now, /proc/PID/task/TID/status; and proportional set size, /proc/PID/smaps_rollup. Both only
-	// where asked for with SampleEnds.
+	// Context switches summed over the threads alive now, /proc/PID/task/TID/status; and
+	// proportional set size, /proc/PID/smaps_rollup. Both only where asked for with SampleEnds.
 	VoluntarySwitches   Opt[int64] `json:"voluntary_switches"`
 	InvoluntarySwitches Opt[int64] `json:"involuntary_switches"`
 	PSSBytes            Opt[int64] `json:"pss_bytes"`
@@ -56,7 +64,8 @@ type proc struct {
 	hwm        Opt[int64]
 }
 
-// user is the process's own user time and that of its children that ended: what it waited for, at least what was seen.
+// user is the process's own user time and that of its children that ended: what it waited for, at
+// least what was seen.
 func (t *tree) user(p *proc) int64 {
 	if t.single {
 		return p.stat.utime
@@ -143,7 +152,8 @@ func (t *tree) scan(now time.Time) {
 	}
 }
 
-// findChildren adds descendants that aren't known yet. One found after the first look started under our eyes: all it waited for is the tree's.
+// findChildren adds descendants that aren't known yet. One found after the first look started under
+// our eyes: all it waited for is the tree's.
 func (t *tree) findChildren(first bool) {
 	stats := map[int]procStat{}
 	children := map[int][]int{}
@@ -226,7 +236,8 @@ func (t *tree) inherit(p *proc) {
 	}
 	heir.goneUser += t.user(p)
 	heir.goneSystem += t.system(p)
-	// The kernel has added the child's bytes to the heir's by now if the heir waited for it: its counters then grew by that much at least.
+	// The kernel has added the child's bytes to the heir's by now if the heir waited for it: its
+	// counters then grew by that much at least.
 	t.readIO(heir)
 	explained := heir.ioTaken.plus(p.io)
 	if heir.io.read-heir.prevIO.read >= explained.read && heir.io.written-heir.prevIO.written >= explained.written {
@@ -291,16 +302,21 @@ func (t *tree) sum() Process {
 		return Process{}
 	}
 	t.lastUser, t.lastSystem = max(t.lastUser, user), max(t.lastSystem, system)
-	t.lastIO = procIO{max(t.lastIO.read, io.read), max(t.lastIO.written, io.written), max(t.lastIO.cancelled, io.cancelled)}
-	out := Process{UserTicks: Some(t.lastUser), SystemTicks: Some(t.lastSystem), RSSBytes: Some(rss), Threads: Some(threads),
-		Processes: Some(processes), PeakRSSBytes: known(hwm, hwmOK)}
+	last := &t.lastIO
+	last.read, last.written = max(last.read, io.read), max(last.written, io.written)
+	last.cancelled = max(last.cancelled, io.cancelled)
+	out := Process{
+		UserTicks: Some(t.lastUser), SystemTicks: Some(t.lastSystem), RSSBytes: Some(rss),
+		PeakRSSBytes: known(hwm, hwmOK), Threads: Some(threads), Processes: Some(processes),
+	}
 	if ioOK {
-		out.ReadBytes, out.WriteBytes, out.CancelledBytes = Some(t.lastIO.read), Some(t.lastIO.written), Some(t.lastIO.cancelled)
+		out.ReadBytes, out.WriteBytes, out.CancelledBytes = Some(last.read), Some(last.written), Some(last.cancelled)
 	}
 	return out
 }
 
-// ends adds what is too dear to read every second: context switches over all threads and, if asked, PSS.
+// ends adds what is too dear to read every second: context switches over all threads and, if asked,
+// PSS.
 func (t *tree) ends(out *Process, pss bool) {
 	var voluntary, involuntary, pssBytes int64
 	switchesOK, pssOK := true, true

@@ -62,7 +62,8 @@ func TestTree(t *testing.T) {
 		t.Errorf("after 10 s: want 135 + 20 and 14 + 2, got %v", got)
 	}
 
-	// It ends, and its parent ignores SIGCHLD: nothing is inherited, and what it was last seen with is kept.
+	// It ends, and its parent ignores SIGCHLD: nothing is inherited, and what it was last seen with
+	// is kept.
 	end(t, r, 13)
 	p = s.Sample().Server
 	if got := cpu(t, p); got != [2]int64{155, 16} {

@@ -2,8 +2,9 @@ package iostat
 
 import "time"
 
-// Row is one device in a live view, with the columns of iostat -kx (sysstat 12). Rates are per second of the window; an average over
-// requests is not known in a window without any, where iostat prints 0.
+// Row is one device in a live view, with the columns of iostat -kx (sysstat 12). Rates are per
+// second of the window; an average over requests is not known in a window without any, where iostat
+// prints 0.
 type Row struct {
 	Device string
 
@@ -14,7 +15,8 @@ type Row struct {
 	QueueLength, UtilPercent                                                                          Opt[float64]
 }
 
-// HostRow is the line above the devices: percents of all CPUs as in iostat's avg-cpu, and the server's processes.
+// HostRow is the line above the devices: percents of all CPUs as in iostat's avg-cpu, and the
+// server's processes.
 type HostRow struct {
 	User, Nice, System, IOWait, Steal, Idle Opt[float64]
 
@@ -48,7 +50,10 @@ func hostRow(d Delta) HostRow {
 		for _, p := range []struct {
 			to    *Opt[float64]
 			ticks int64
-		}{{&h.User, c.User}, {&h.Nice, c.Nice}, {&h.System, c.System + c.IRQ + c.SoftIRQ}, {&h.IOWait, c.IOWait}, {&h.Steal, c.Steal}, {&h.Idle, c.Idle}} {
+		}{
+			{&h.User, c.User}, {&h.Nice, c.Nice}, {&h.System, c.System + c.IRQ + c.SoftIRQ},
+			{&h.IOWait, c.IOWait}, {&h.Steal, c.Steal}, {&h.Idle, c.Idle},
+		} {
 			*p.to = percent(p.ticks, c.Total())
 		}
 	}
@@ -84,13 +89,16 @@ func diskRow(d DiskDelta, seconds float64) Row {
 	merged := func(merges, n int64) Opt[float64] { return ratio(100*float64(merges), float64(merges+n)) }
 
 	r.ReadsPerS, r.ReadKBPerS, r.ReadMergesPerS = per(c.Reads), kb(c.ReadSectors), per(c.ReadMerges)
-	r.ReadMergedPercent, r.ReadAwaitMS, r.ReadSizeKB = merged(c.ReadMerges, c.Reads), each(c.ReadMS, c.Reads), size(c.ReadSectors, c.Reads)
+	r.ReadMergedPercent, r.ReadAwaitMS = merged(c.ReadMerges, c.Reads), each(c.ReadMS, c.Reads)
+	r.ReadSizeKB = size(c.ReadSectors, c.Reads)
 	r.WritesPerS, r.WrittenKBPerS, r.WriteMergesPerS = per(c.Writes), kb(c.WriteSectors), per(c.WriteMerges)
-	r.WriteMergedPercent, r.WriteAwaitMS, r.WriteSizeKB = merged(c.WriteMerges, c.Writes), each(c.WriteMS, c.Writes), size(c.WriteSectors, c.Writes)
+	r.WriteMergedPercent, r.WriteAwaitMS = merged(c.WriteMerges, c.Writes), each(c.WriteMS, c.Writes)
+	r.WriteSizeKB = size(c.WriteSectors, c.Writes)
 	if c.Discards.OK {
 		n, sectors := c.Discards.V, c.DiscardSectors.V
 		r.DiscardsPerS, r.DiscardedKBPerS, r.DiscardMergesPerS = per(n), kb(sectors), per(c.DiscardMerges.V)
-		r.DiscardMergedPercent, r.DiscardAwaitMS, r.DiscardKB = merged(c.DiscardMerges.V, n), each(c.DiscardMS.V, n), size(sectors, n)
+		r.DiscardMergedPercent, r.DiscardAwaitMS = merged(c.DiscardMerges.V, n), each(c.DiscardMS.V, n)
+		r.DiscardKB = size(sectors, n)
 	}
 	if c.Flushes.OK {
 		r.FlushesPerS, r.FlushAwaitMS = per(c.Flushes.V), each(c.FlushMS.V, c.Flushes.V)

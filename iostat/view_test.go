@@ -43,8 +43,9 @@ func twoSeconds(t *testing.T) View {
 	s.server.pageSize = 4096
 	a := s.Sample()
 	c.advance(2 * time.Second)
-	// Against the recorded line: reads +100, merges +100, sectors +1600, ms +50; writes +40, merges 0, sectors +640, ms +20;
-	// busy +500 ms, queue +3000; discards +2, sectors +16, ms +3; flushes +10, ms +5.
+	// Against the recorded line: reads +100, merges +100, sectors +1600, ms +50; writes +40, merges
+	// 0, sectors +640, ms +20; busy +500 ms, queue +3000; discards +2, sectors +16, ms +3; flushes
+	// +10, ms +5.
 	put(t, r.sys("block/sda/stat"), "1100 110 17600 550 2040 20 64640 3020 1 2000 6500 52 5 8016 28 80 905\n")
 	// 220 ticks as in TestBusyPercent.
 	put(t, r.proc("stat"), "cpu  1030 30 340 5090 410 10 30 80 17 9\ncpu0 1\nctxt 777500\n")
@@ -61,7 +62,8 @@ func TestView(t *testing.T) {
 			WritesPerS: o(20), WrittenKBPerS: o(160), WriteMergesPerS: o(0), WriteMergedPercent: o(0), WriteAwaitMS: o(0.5), WriteSizeKB: o(8),
 			DiscardsPerS: o(1), DiscardedKBPerS: o(4), DiscardMergesPerS: o(0), DiscardMergedPercent: o(0), DiscardAwaitMS: o(1.5), DiscardKB: o(4),
 			FlushesPerS: o(5), FlushAwaitMS: o(0.5), QueueLength: o(1.5), UtilPercent: o(25)},
-		// Nothing happened on the partition: no average over requests, and flushes aren't counted there.
+		// Nothing happened on the partition: no average over requests, and flushes aren't counted
+		// there.
 		{Device: "sda1", ReadsPerS: o(0), ReadKBPerS: o(0), ReadMergesPerS: o(0), WritesPerS: o(0), WrittenKBPerS: o(0), WriteMergesPerS: o(0),
 			DiscardsPerS: o(0), DiscardedKBPerS: o(0), DiscardMergesPerS: o(0), FlushesPerS: none, QueueLength: o(0), UtilPercent: o(0)},
 	}

@@ -9,24 +9,61 @@ import (
 )
 
 var cpuChecks = []Check{
-	{"cpu_governor", Warning, "CPUs that slow down between bursts make CPU per operation and latency depend on what ran before",
-		"cpupower frequency-set -g performance", governor},
-	{"cpu_turbo", Note, "with turbo, speed depends on temperature and on how many cores are busy, so runs differ by some percent",
-		"write 1 to /sys/devices/system/cpu/intel_pstate/no_turbo, or 0 to /sys/devices/system/cpu/cpufreq/boost", turbo},
-	{"smt", Note, "two threads of a core share its units: CPU microseconds per operation grow when both are busy",
-		"write off to /sys/devices/system/cpu/smt/control, or leave it the same for all runs", smt},
-	{"numa", Note, "memory of another node is slower; where a server's cache lands differs from start to start",
-		"start the server with numactl --interleave=all, or bind server and client to nodes of their own", numa},
-	{"numa_balancing", Note, "the kernel moves pages between nodes while the server runs, which takes CPU and adds stalls",
-		"sysctl kernel.numa_balancing=0", numaBalancing},
-	{"clock_source", Warning, "without a clock that is read in user space each latency taken costs a system call, of the client and of the server",
-		"boot with clocksource=tsc tsc=reliable if the hardware allows it", clockSource},
-	{"virtual_machine", Note, "the hypervisor's other guests share CPU caches, memory bandwidth and disks, which these counters don't show",
-		"compare runs of the same machine only, and repeat them", virtual},
-	{"steal", Warning, "the hypervisor gives this machine's CPU time to others: rates and latencies are theirs as much as the server's",
-		"use a machine with CPUs of its own", steal},
-	{"load", Warning, "other work takes CPU and disks from the run, and host CPU per operation includes it",
-		"stop it, or wait until it is done", load},
+	{
+		Name: "cpu_governor", Level: Warning, look: governor,
+		Why: "CPUs that slow down between bursts make CPU per operation and latency depend on what " +
+			"ran before",
+		Change: "cpupower frequency-set -g performance",
+	},
+	{
+		Name: "cpu_turbo", Level: Note, look: turbo,
+		Why: "with turbo, speed depends on temperature and on how many cores are busy, so runs " +
+			"differ by some percent",
+		Change: "write 1 to /sys/devices/system/cpu/intel_pstate/no_turbo, or 0 to " +
+			"/sys/devices/system/cpu/cpufreq/boost",
+	},
+	{
+		Name: "smt", Level: Note, look: smt,
+		Why: "two threads of a core share its units: CPU microseconds per operation grow when both " +
+			"are busy",
+		Change: "write off to /sys/devices/system/cpu/smt/control, or leave it the same for all runs",
+	},
+	{
+		Name: "numa", Level: Note, look: numa,
+		Why: "memory of another node is slower; where a server's cache lands differs from start to " +
+			"start",
+		Change: "start the server with numactl --interleave=all, or bind server and client to nodes of " +
+			"their own",
+	},
+	{
+		Name: "numa_balancing", Level: Note, look: numaBalancing,
+		Why: "the kernel moves pages between nodes while the server runs, which takes CPU and adds " +
+			"stalls",
+		Change: "sysctl kernel.numa_balancing=0",
+	},
+	{
+		Name: "clock_source", Level: Warning, look: clockSource,
+		Why: "without a clock that is read in user space each latency taken costs a system call, of " +
+			"the client and of the server",
+		Change: "boot with clocksource=tsc tsc=reliable if the hardware allows it",
+	},
+	{
+		Name: "virtual_machine", Level: Note, look: virtual,
+		Why: "the hypervisor's other guests share CPU caches, memory bandwidth and disks, which " +
+			"these counters don't show",
+		Change: "compare runs of the same machine only, and repeat them",
+	},
+	{
+		Name: "steal", Level: Warning, look: steal,
+		Why: "the hypervisor gives this machine's CPU time to others: rates and latencies are theirs " +
+			"as much as the server's",
+		Change: "use a machine with CPUs of its own",
+	},
+	{
+		Name: "load", Level: Warning, look: load,
+		Why:    "other work takes CPU and disks from the run, and host CPU per operation includes it",
+		Change: "stop it, or wait until it is done",
+	},
 }
 
 func governor(h *host) string {

@@ -8,20 +8,59 @@ import (
 )
 
 var diskChecks = []Check{
-	{"free_space", Warning, "a run that fills the disk fails, and file systems that are nearly full are slow",
-		"free some, use another directory, or ask for fewer rows", freeSpace},
-	{"device", Note, "what the directory lies on decides what its reads and writes mean", "see the directory's devices with the iostat subcommand", deviceNotes},
-	{"mount_atime", Note, "each read of a file may write its time stamp", "mount with noatime", mountAtime},
-	{"mount_discard", Note, "each deleted file is discarded at once, which stalls some devices and is counted as discards of the run",
-		"mount without discard and run fstrim before the run", mountDiscard},
-	{"mount_sync", Warning, "every write waits for the disk, whatever the database asks for", "mount without sync", mountSync},
-	{"mount_barrier", Warning, "without barriers a commit does not wait for the disk: rates are too good, and data is lost with the power",
-		"mount without nobarrier and barrier=0", mountBarrier},
-	{"read_ahead", Note, "reads of single pages bring in their neighbours: kB read per query grows with nothing to show for it",
-		"blockdev --setra 32 on the device, or write 16 to its queue/read_ahead_kb", readAhead},
-	{"scheduler", Note, "bfq trades throughput of fast devices for fairness", "write none or mq-deadline to the device's queue/scheduler", scheduler},
-	{"io_accounting", Warning, "the device's requests are not counted, so all costs of disk would read zero", "write 1 to the device's queue/iostats", accounting},
-	{"raid_busy", Warning, "an array that rebuilds or is checked does requests of its own, which are counted", "wait until it is done, see /proc/mdstat", raidBusy},
+	{
+		Name: "free_space", Level: Warning, look: freeSpace,
+		Why:    "a run that fills the disk fails, and file systems that are nearly full are slow",
+		Change: "free some, use another directory, or ask for fewer rows",
+	},
+	{
+		Name: "device", Level: Note, look: deviceNotes,
+		Why:    "what the directory lies on decides what its reads and writes mean",
+		Change: "see the directory's devices with the iostat subcommand",
+	},
+	{
+		Name: "mount_atime", Level: Note, look: mountAtime,
+		Why:    "each read of a file may write its time stamp",
+		Change: "mount with noatime",
+	},
+	{
+		Name: "mount_discard", Level: Note, look: mountDiscard,
+		Why: "each deleted file is discarded at once, which stalls some devices and is counted as " +
+			"discards of the run",
+		Change: "mount without discard and run fstrim before the run",
+	},
+	{
+		Name: "mount_sync", Level: Warning, look: mountSync,
+		Why:    "every write waits for the disk, whatever the database asks for",
+		Change: "mount without sync",
+	},
+	{
+		Name: "mount_barrier", Level: Warning, look: mountBarrier,
+		Why: "without barriers a commit does not wait for the disk: rates are too good, and data is " +
+			"lost with the power",
+		Change: "mount without nobarrier and barrier=0",
+	},
+	{
+		Name: "read_ahead", Level: Note, look: readAhead,
+		Why: "reads of single pages bring in their neighbours: kB read per query grows with nothing " +
+			"to show for it",
+		Change: "blockdev --setra 32 on the device, or write 16 to its queue/read_ahead_kb",
+	},
+	{
+		Name: "scheduler", Level: Note, look: scheduler,
+		Why:    "bfq trades throughput of fast devices for fairness",
+		Change: "write none or mq-deadline to the device's queue/scheduler",
+	},
+	{
+		Name: "io_accounting", Level: Warning, look: accounting,
+		Why:    "the device's requests are not counted, so all costs of disk would read zero",
+		Change: "write 1 to the device's queue/iostats",
+	},
+	{
+		Name: "raid_busy", Level: Warning, look: raidBusy,
+		Why:    "an array that rebuilds or is checked does requests of its own, which are counted",
+		Change: "wait until it is done, see /proc/mdstat",
+	},
 }
 
 func freeSpace(h *host) string {
@@ -57,7 +96,8 @@ func mounted(h *host, found func(option string) bool) string {
 	return strings.Join(out, ", ")
 }
 
-// mountAtime: the kernel names relatime and noatime; with neither every read updates the time (man 8 mount, strictatime).
+// mountAtime: the kernel names relatime and noatime; with neither every read updates the time (man
+// 8 mount, strictatime).
 func mountAtime(h *host) string {
 	var out []string
 	for _, d := range h.devices {

@@ -1,5 +1,6 @@
-// Package doctor finds what on a host will spoil the numbers of a benchmark: settings, load and limits. Each finding says what was found, why it matters and how to change it.
-// It only reads, below a Root, and changes nothing. A thing that can't be read is no finding.
+// Package doctor finds what on a host will spoil the numbers of a benchmark: settings, load and
+// limits. Each finding says what was found, why it matters and how to change it. It only reads,
+// below a Root, and changes nothing. A thing that can't be read is no finding.
 package doctor
 
 import (
@@ -125,7 +126,8 @@ func (h *host) proc(elem ...string) string { return word(h.ProcFile(elem...)) }
 
 func (h *host) sys(elem ...string) string { return word(h.SysFile(elem...)) }
 
-// values reads one file of each directory that matches a pattern below /sys and counts how often each value occurs.
+// values reads one file of each directory that matches a pattern below /sys and counts how often
+// each value occurs.
 func (h *host) values(pattern string) map[string]int {
 	files, err := filepath.Glob(h.SysFile(pattern))
 	if err != nil {

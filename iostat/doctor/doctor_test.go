@@ -14,7 +14,8 @@ import (
 	"insertbench/iostat"
 )
 
-// unpack writes an archive below a new directory; a file whose text starts with "-> " is a symbolic link.
+// unpack writes an archive below a new directory; a file whose text starts with "-> " is a symbolic
+// link.
 func unpack(t testing.TB, archive string) iostat.Root {
 	t.Helper()
 	a, err := txtar.ParseFile(filepath.Join("testdata", archive))

@@ -6,18 +6,39 @@ import (
 )
 
 var memoryChecks = []Check{
-	{"swap_in_use", Warning, "pages of the server that are swapped out come back as reads that no query asked for",
-		"swapoff -a && swapon -a when there is memory enough, and make the server's cache smaller if it happens again", swapInUse},
-	{"swappiness", Note, "the kernel swaps out parts of the server's cache to keep more file pages",
-		"sysctl vm.swappiness=1", swappiness},
-	{"transparent_huge_pages", Warning, "memory is compacted while statements wait, and RSS grows beyond what the server asked for; some servers do want it, see their manual",
-		"echo madvise > /sys/kernel/mm/transparent_hugepage/enabled, and restart the server", hugePages},
-	{"zone_reclaim", Warning, "the kernel drops file pages of a node while others have memory free",
-		"sysctl vm.zone_reclaim_mode=0", zoneReclaim},
-	{"dirty_background", Note, "writes through the page cache gather in memory and then go out in bursts that stall everybody",
-		"sysctl vm.dirty_background_bytes=268435456 vm.dirty_bytes=1073741824", dirtyBackground},
-	{"dirty_now", Note, "what earlier work left to be written back is written during the run, and charged to it",
-		"run sync and wait for it before the run", dirtyNow},
+	{
+		Name: "swap_in_use", Level: Warning, look: swapInUse,
+		Why: "pages of the server that are swapped out come back as reads that no query asked for",
+		Change: "swapoff -a && swapon -a when there is memory enough, and make the server's cache " +
+			"smaller if it happens again",
+	},
+	{
+		Name: "swappiness", Level: Note, look: swappiness,
+		Why:    "the kernel swaps out parts of the server's cache to keep more file pages",
+		Change: "sysctl vm.swappiness=1",
+	},
+	{
+		Name: "transparent_huge_pages", Level: Warning, look: hugePages,
+		Why: "memory is compacted while statements wait, and RSS grows beyond what the server asked " +
+			"for; some servers do want it, see their manual",
+		Change: "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled, and restart the server",
+	},
+	{
+		Name: "zone_reclaim", Level: Warning, look: zoneReclaim,
+		Why:    "the kernel drops file pages of a node while others have memory free",
+		Change: "sysctl vm.zone_reclaim_mode=0",
+	},
+	{
+		Name: "dirty_background", Level: Note, look: dirtyBackground,
+		Why: "writes through the page cache gather in memory and then go out in bursts that stall " +
+			"everybody",
+		Change: "sysctl vm.dirty_background_bytes=268435456 vm.dirty_bytes=1073741824",
+	},
+	{
+		Name: "dirty_now", Level: Note, look: dirtyNow,
+		Why:    "what earlier work left to be written back is written during the run, and charged to it",
+		Change: "run sync and wait for it before the run",
+	},
 }
 
 func gib(bytes int64) string { return strconv.FormatFloat(float64(bytes)/(1<<30), 'f', 1, 64) + " GiB" }

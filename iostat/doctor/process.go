@@ -8,16 +8,33 @@ import (
 )
 
 var processChecks = []Check{
-	{"same_cores", Note, "the client's work is done on the server's CPUs: host CPU per operation includes it, and the server has less",
-		"give each its own with taskset or numactl, or run the client on another host", sameCores},
-	{"cpu_quota", Warning, "the server is stopped when it has used its share of a period, which shows as latency",
-		"raise or remove the quota of its control group", cpuQuota},
-	{"memory_limit", Note, "the page cache the server's files may use counts against the limit too",
-		"raise or remove the limit of its control group, or keep the server's cache well below it", memoryLimit},
-	{"server_open_files", Warning, "a server with many tables or files closes and opens them again when the limit is low, or fails",
-		"raise LimitNOFILE of its service, or ulimit -n", openFiles("server")},
-	{"client_open_files", Warning, "each connection takes a file: with more clients than the limit the run fails",
-		"ulimit -n 65536", openFiles("client")},
+	{
+		Name: "same_cores", Level: Note, look: sameCores,
+		Why: "the client's work is done on the server's CPUs: host CPU per operation includes it, " +
+			"and the server has less",
+		Change: "give each its own with taskset or numactl, or run the client on another host",
+	},
+	{
+		Name: "cpu_quota", Level: Warning, look: cpuQuota,
+		Why:    "the server is stopped when it has used its share of a period, which shows as latency",
+		Change: "raise or remove the quota of its control group",
+	},
+	{
+		Name: "memory_limit", Level: Note, look: memoryLimit,
+		Why:    "the page cache the server's files may use counts against the limit too",
+		Change: "raise or remove the limit of its control group, or keep the server's cache well below it",
+	},
+	{
+		Name: "server_open_files", Level: Warning, look: openFiles("server"),
+		Why: "a server with many tables or files closes and opens them again when the limit is low, " +
+			"or fails",
+		Change: "raise LimitNOFILE of its service, or ulimit -n",
+	},
+	{
+		Name: "client_open_files", Level: Warning, look: openFiles("client"),
+		Why:    "each connection takes a file: with more clients than the limit the run fails",
+		Change: "ulimit -n 65536",
+	},
 }
 
 func sameCores(h *host) string {
@@ -93,7 +110,8 @@ func memoryLimit(h *host) string {
 	return ""
 }
 
-// fewFiles is the soft limit below which servers and clients get into trouble; MongoDB and MySQL ask for more at their start.
+// fewFiles is the soft limit below which servers and clients get into trouble; MongoDB and MySQL
+// ask for more at their start.
 const fewFiles = 8192
 
 func openFiles(who string) func(h *host) string {
