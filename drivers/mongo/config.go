@@ -147,19 +147,19 @@ func (c Config) clientOptions() (*options.ClientOptions, error) {
 }
 
 var (
-	userInfo      = regexp.MustCompile(`^([a-zA-Z0-9+.-]*://)?([^/?]*)@`)
+	// userInfo goes to the last @, since a password that wasn't escaped as it
+	// has to be may hold any sign. An @ in an option so hides the host as well.
+	userInfo      = regexp.MustCompile(`(?s)^([a-zA-Z0-9+.-]*://)?(.*)@`)
 	secretOptions = regexp.MustCompile(`(?i)([?&](?:[^=&]*password|authMechanismProperties)=)[^&]*`)
 )
 
 // RedactURI is the URI with asterisks for its password, and for options that hold secrets.
 func RedactURI(uri string) string {
-	uri = userInfo.ReplaceAllStringFunc(uri, func(m string) string {
-		user, password, found := strings.Cut(m[strings.LastIndex(m, "/")+1:len(m)-1], ":")
-		if !found || password == "" {
-			return m
+	if m := userInfo.FindStringSubmatch(uri); m != nil {
+		if user, password, found := strings.Cut(m[2], ":"); found && password != "" {
+			uri = m[1] + user + ":***" + uri[len(m[0])-1:]
 		}
-		return m[:strings.LastIndex(m, "/")+1] + user + ":***@"
-	})
+	}
 	return secretOptions.ReplaceAllString(uri, "${1}***")
 }
 
