@@ -23,9 +23,9 @@ func ParseCount(text string) (int64, error) {
 		}
 	}
 	digits, negative := strings.CutPrefix(number, "-")
-	digits = strings.ReplaceAll(digits, "_", "")
-	v, err := strconv.ParseUint(digits, 10, 63)
-	if err != nil {
+	between := !strings.HasPrefix(digits, "_") && !strings.HasSuffix(digits, "_") && !strings.Contains(digits, "__")
+	v, err := strconv.ParseUint(strings.ReplaceAll(digits, "_", ""), 10, 63)
+	if err != nil || !between {
 		return 0, fmt.Errorf("%q is not a count: write a whole number, as 1000000, 10m or 250k", text)
 	}
 	hi, lo := bits.Mul64(v, scale)
