@@ -1,0 +1,51 @@
+//go:build unix
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"syscall"
+	"testing"
+)
+
+func TestNotifyContext(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
+		exits := make(chan Code, 1)
+		p := &Process{Exit: func(c Code) { exits <- c }}
+		ctx, stop := p.NotifyContext(t.Context())
+		raise(t, sig)
+		<-ctx.Done()
+		var cause *SignalError
+		if !errors.As(context.Cause(ctx), &cause) || cause.Signal != sig {
+			t.Errorf("%v: the cause is %v", sig, context.Cause(ctx))
+		}
+		if len(exits) != 0 {
+			t.Fatalf("%v: the first signal exits", sig)
+		}
+		raise(t, syscall.SIGTERM)
+		if code := <-exits; code != Terminated {
+			t.Errorf("a second signal exits with %d", code)
+		}
+		stop()
+	}
+}
+
+func TestNotifyContextGivesBack(t *testing.T) {
+	p := &Process{Exit: func(Code) { t.Error("exits without a signal") }}
+	ctx, stop := p.NotifyContext(t.Context())
+	if ctx.Err() != nil {
+		t.Fatal("it ended before it began")
+	}
+	stop()
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		t.Errorf("the cause after the end is %v", cause)
+	}
+}
+
+func raise(t *testing.T, sig syscall.Signal) {
+	t.Helper()
+	if err := syscall.Kill(syscall.Getpid(), sig); err != nil {
+		t.Fatal(err)
+	}
+}

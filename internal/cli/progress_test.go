@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestPlainProgress(t *testing.T) {
+	var out bytes.Buffer
+	p := &Process{Stderr: &out}
+	g := p.NewProgress("load", "rows", 4000)
+	for s := 1; s <= 31; s++ {
+		units, slowest := int64(100), int64(1000)
+		if s == 15 {
+			units, slowest = 0, 2_500_000
+		}
+		at := time.Duration(s) * time.Second
+		if s == 20 {
+			at += 400 * time.Millisecond // a late tick
+		}
+		g.Add(units, at, slowest)
+	}
+	g.Done()
+	// After 10 s 1,000 of 4,000 rows, 100 a second, 3,000 left take 30 s. After 20.4 s 1,900 rows are
+	// there, 900 of them in 10.4 s, and 2,100 at 93.1 a second take 22.5 s. After 30 s 2,900, the last 1,000 in 9.6 s.
+	want := `load: 1000 of 4000 rows (25.0%), 100 rows/s (lately 100), slowest 0.001 s, 30s left
+load: 1900 of 4000 rows (47.5%), 93 rows/s (lately 87), slowest 2.500 s, 23s left
+load: 2900 of 4000 rows (72.5%), 97 rows/s (lately 104), slowest 2.500 s, 11s left
+`
+	if out.String() != want {
+		t.Errorf("got:\n%swant:\n%s", &out, want)
+	}
+}
+
+func TestProgressWithoutRows(t *testing.T) {
+	var out bytes.Buffer
+	g := (&Process{Stderr: &out}).NewProgress("index", "rows", 100)
+	g.Add(0, 65*time.Second, 0)
+	g.Add(0, 66*time.Second, 0) // the lines that were missed aren't made up for
+	if want := "index: 0 of 100 rows (0.0%), 0 rows/s (lately 0), slowest 0.000 s, - left\n"; out.String() != want {
+		t.Errorf("got %q, want %q", &out, want)
+	}
+	var quiet *Progress
+	quiet.Add(1, time.Hour, 1)
+	quiet.Done()
+}
+
+func TestDrawnProgress(t *testing.T) {
+	var out bytes.Buffer
+	g := (&Process{Stderr: &out, Terminal: true}).NewProgress("load", "rows", 100)
+	g.Add(100, 20*time.Second, 1_500_000)
+	g.Done()
+	if !strings.Contains(out.String(), "slowest 1.500 s") || strings.Contains(out.String(), "\n") {
+		t.Errorf("got %q", &out)
+	}
+}
