@@ -15,7 +15,7 @@ var versionOutputs = []struct {
 }{
 	{"mariadbd  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)\n", Identity{MariaDB, "10.11.19-MariaDB-0+deb12u1"}},
 	{"/usr/sbin/mysqld  Ver 10.11.19-MariaDB-0+deb12u1 for debian-linux-gnu on x86_64 (Debian 12)\n", Identity{MariaDB, "10.11.19-MariaDB-0+deb12u1"}},
-	{"/opt/my/usr/sbin/mysqld  Ver 9.4.0 for Linux on x86_64 ((Debian))\n", Identity{MySQL, "9.4.0"}},
+	{"/opt/my/usr/sbin/mysqld  Ver 9.7.4-2 for Linux on x86_64 ((Debian))\n", Identity{MySQL, "9.7.4-2"}},
 	{"2026-01-01 0 [Warning] something first\n/usr/sbin/mysqld  Ver 8.0.36-28 for Linux on x86_64 (Percona Server (GPL), Release 28, Revision 47601f19)\n", Identity{PerconaMySQL, "8.0.36-28"}},
 	{"mysqld  Ver 5.6.51-log for Linux on x86_64 (MySQL Community Server (GPL))\n", Identity{MySQL, "5.6.51-log"}},
 	{"my-own-build  Ver 8.4.2 for Linux on x86_64 (Source distribution)\n", Identity{MySQL, "8.4.2"}},

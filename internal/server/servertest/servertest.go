@@ -30,6 +30,7 @@ const (
 	EnvRequire        = "INSERTBENCH_REQUIRE"         // servers whose absence is a failure, separated by commas
 	EnvMySQL          = "INSERTBENCH_MYSQL"           // host:port of a MySQL, root without a password
 	EnvMySQLSkip      = "INSERTBENCH_MYSQL_SKIP"      // why there is none
+	EnvMySQLProgram   = "INSERTBENCH_MYSQLD"          // path of a MySQL's mysqld, for tests that start it themselves
 	EnvDocumentDB     = "INSERTBENCH_DOCUMENTDB"      // URI of a server with MongoDB's protocol
 	EnvDocumentDBSkip = "INSERTBENCH_DOCUMENTDB_SKIP" // why there is none
 	EnvMongod         = "MONGO_URI"                   // URI of a real mongod
@@ -149,6 +150,12 @@ func hasPlugin(program, plugin string) bool {
 func MySQL(tb testing.TB) string {
 	tb.Helper()
 	return fromEnv(tb, "mysql", EnvMySQL, EnvMySQLSkip)
+}
+
+// MySQLProgram returns the path of a MySQL's mysqld, for tests that start it themselves.
+func MySQLProgram(tb testing.TB) string {
+	tb.Helper()
+	return fromEnv(tb, "mysql", EnvMySQLProgram, EnvMySQLSkip)
 }
 
 // DocumentDB returns the URI of a server that has MongoDB's protocol and isn't mongod. Other test

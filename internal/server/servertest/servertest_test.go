@@ -1,10 +1,13 @@
 package servertest_test
 
 import (
+	"context"
 	"database/sql"
 	"testing"
 
 	_ "github.com/go-sql-driver/mysql"
+	"go.mongodb.org/mongo-driver/mongo"
+	"go.mongodb.org/mongo-driver/mongo/options"
 
 	"insertbench/internal/server/servertest"
 )
@@ -38,4 +41,30 @@ func TestPrivateMariaDBCanBeKilled(t *testing.T) {
 	s := servertest.PrivateMariaDB(t)
 	s.Kill()
 	<-s.Done()
+}
+
+func TestMySQLAnswers(t *testing.T) {
+	db, err := sql.Open("mysql", "root@tcp("+servertest.MySQL(t)+")/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if err := db.Ping(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestDocumentDBAnswers(t *testing.T) {
+	client, err := mongo.Connect(t.Context(), options.Client().ApplyURI(servertest.DocumentDB(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := client.Disconnect(context.Background()); err != nil {
+			t.Error(err)
+		}
+	}()
+	if err := client.Ping(t.Context(), nil); err != nil {
+		t.Error(err)
+	}
 }
