@@ -37,14 +37,14 @@ unpack_packages() {
   mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial"
   : > "$apt/status"
   echo "deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] $(debian_mirror) sid main" > "$apt/sources.list"
-  options=(-qq -y -o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=/dev/null
+  options=(-qq -y -o APT::Update::Error-Mode=any -o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=/dev/null
     -o Dir::Etc::preferencesparts=/dev/null -o "Dir::State=$apt" -o "Dir::State::lists=$apt/lists"
     -o "Dir::State::status=$apt/status" -o "Dir::Cache=$apt/cache" -o APT::Sandbox::User=root
     -o APT::Install-Recommends=false -o Acquire::Languages=none -o Acquire::Retries=2
     -o Acquire::http::Timeout=30 -o Acquire::https::Timeout=30)
   if ! apt-get "${options[@]}" update > "$apt/log" 2>&1 || ! apt-get "${options[@]}" --download-only install "$@" >> "$apt/log" 2>&1; then
     local why
-    why=$(grep '^[EW]:' "$apt/log" | tail -n 1)
+    why=$(grep "^[EW]:" "$apt/log" | head -n 1)
     fail "can't download $1 from Debian unstable: ${why:-apt-get failed}"
   fi
   for deb in "$apt"/cache/archives/*.deb; do

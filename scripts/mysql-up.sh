@@ -50,7 +50,7 @@ once "$cache" fill
 
 if [ "$port" = 0 ]; then port=$(free_port); elif port_in_use "$port"; then fail "port $port is in use"; fi
 log=$dir/mysqld.err
-last_error() { grep -F '[ERROR]' "$log" | tail -n 1; }
+last_error() { grep -F '[ERROR]' "$log" | grep -v Aborting | tail -n 1; }
 if [ ! -e "$dir/data/mysql.ibd" ]; then
   rm -rf "$dir/data"
   "$program" --no-defaults --user=root --datadir="$dir/data" --initialize-insecure > "$log" 2>&1 ||

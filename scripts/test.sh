@@ -17,10 +17,11 @@ run=$(mktemp -d "${TMPDIR:-/tmp}/insertbench-test.XXXXXX")
 skipped=()
 jobs=()
 
-# What was started is stopped; what is still being started is stopped after it was told to give up.
+# What was started is stopped. A script that is still at it is killed with its children: timeout gave it a process group.
+# Servers have groups of their own, and are known by the files in their directories.
 cleanup() {
   local pid
-  for pid in "${jobs[@]}"; do kill "$pid" 2> /dev/null && wait "$pid"; done
+  for pid in "${jobs[@]}"; do kill -s KILL -- "-$pid" && wait "$pid"; done
   "$scripts/mysql-up.sh" --stop "$run/mysql"
   "$scripts/documentdb-up.sh" --stop "$run/documentdb"
   rm -rf "$run"
@@ -79,7 +80,9 @@ jobs=()
 [ -n "${MONGO_URI-}" ] || skipped+=("mongod: MONGO_URI names none (make test MONGO_URI=mongodb://…)")
 
 if [ $code = 0 ]; then
-  go test "$@" "${packages[@]}"
+  # What a killed test leaves behind goes with the rest.
+  mkdir "$run/tmp"
+  TMPDIR=$run/tmp go test "$@" "${packages[@]}"
   code=$?
 fi
 for line in "${skipped[@]}"; do echo "SKIP ===> $line"; done

@@ -27,9 +27,10 @@ type marker struct {
 	Initialised bool   `json:"initialised"`
 }
 
-// home is the directory a server lives in: data/, its log, its configuration, a marker and a lock.
+// home is the directory a server lives in: data/, tmp/, its log, its configuration, a marker and a lock.
 type home struct {
 	root, data, log, pidFile string
+	tmp                      string // for the server's sort files, on the same device as its data
 	socketDir                string // root, or a directory of its own where root's path is too long
 	remove                   bool   // at close
 	initialised              bool   // data/ was made by an earlier run
@@ -54,6 +55,7 @@ func openHome(dir string, id Identity, keep bool) (*home, error) {
 		}
 	}
 	h.data = filepath.Join(h.root, "data")
+	h.tmp = filepath.Join(h.root, "tmp")
 	h.log = filepath.Join(h.root, "server.err")
 	h.pidFile = filepath.Join(h.root, "server.pid")
 	if err := h.claim(id); err != nil {
@@ -90,6 +92,12 @@ func (h *home) claim(id Identity) error {
 	}
 	if err := os.Remove(h.pidFile); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("remove an old pid file: %w", err)
+	}
+	if err := os.RemoveAll(h.tmp); err != nil {
+		return fmt.Errorf("clear its directory for temporary files: %w", err)
+	}
+	if err := os.Mkdir(h.tmp, 0o700); err != nil {
+		return fmt.Errorf("make a directory for its temporary files: %w", err)
 	}
 	return h.chooseSocketDir()
 }

@@ -5,13 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	_ "github.com/go-sql-driver/mysql"
 
@@ -81,39 +79,13 @@ func TestTemplatesAreWhatTheServerRuns(t *testing.T) {
 			if got := query(t, s, "SELECT @@datadir"); filepath.Clean(got) != s.DataDir {
 				t.Errorf("it says data directory %s, want %s", got, s.DataDir)
 			}
+			if got, want := query(t, s, "SELECT @@tmpdir"), filepath.Join(filepath.Dir(s.DataDir), "tmp"); got != want {
+				t.Errorf("it says temporary directory %s, want %s", got, want)
+			}
 			if got := query(t, s, "SELECT @@port"); got != fmt.Sprint(s.Port) {
 				t.Errorf("it says port %s, want %d", got, s.Port)
 			}
 			execute(t, s, "CREATE DATABASE ib", "CREATE TABLE ib.t (a INT PRIMARY KEY) ENGINE="+engine, "INSERT INTO ib.t VALUES (1)")
-		})
-	}
-}
-
-func TestStopRemovesATemporaryDirectoryUnlessKept(t *testing.T) {
-	program := servertest.MariaDBProgram(t)
-	for _, keep := range []bool{false, true} {
-		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
-			t.Setenv("TMPDIR", t.TempDir())
-			s := start(t, server.Config{Program: program, CacheBytes: 64 << 20, Keep: keep})
-			for range 2 {
-				if err := s.Stop(t.Context()); err != nil {
-					t.Errorf("Stop: %v", err)
-				}
-			}
-			_, err := os.Stat(s.DataDir)
-			if kept := err == nil; kept != keep {
-				t.Errorf("the data directory is there: %v", kept)
-			}
-			if c, err := net.DialTimeout("tcp", s.Addr(), time.Second); err == nil {
-				_ = c.Close()
-				t.Error("it still listens")
-			}
-			if keep {
-				log, err := os.ReadFile(s.LogFile)
-				if err != nil || !strings.Contains(string(log), "Shutdown complete") {
-					t.Errorf("no clean shutdown in the log (%v)", err)
-				}
-			}
 		})
 	}
 }
@@ -138,6 +110,9 @@ func TestAKeptDirectoryIsUsedAgain(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Dir(s.Socket)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the socket's directory is still there (%v)", err)
+	}
+	if log, err := os.ReadFile(s.LogFile); err != nil || !strings.Contains(string(log), "Shutdown complete") {
+		t.Errorf("no clean shutdown in its log (%v)", err)
 	}
 	if got := query(t, start(t, cfg), "SELECT a FROM ib.t"); got != "41" {
 		t.Errorf("after a restart it holds %s, want 41", got)
@@ -218,24 +193,6 @@ func TestKill(t *testing.T) {
 	}
 	if err := s.Stop(t.Context()); err != nil {
 		t.Errorf("Stop after Kill: %v", err)
-	}
-}
-
-func TestStopOfAServerThatHadDied(t *testing.T) {
-	s, err := server.Start(t.Context(), server.Config{Program: servertest.MariaDBProgram(t), CacheBytes: 64 << 20})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := os.FindProcess(s.PID)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Kill(); err != nil {
-		t.Fatal(err)
-	}
-	<-s.Done()
-	if err := s.Stop(t.Context()); err == nil || !strings.Contains(err.Error(), "had ended before it was stopped: it died: signal: killed") {
-		t.Errorf("Stop: %v", err)
 	}
 }
 

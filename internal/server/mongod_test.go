@@ -3,6 +3,8 @@ package server_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -140,6 +142,48 @@ func TestStopEndsWithItsContext(t *testing.T) {
 		t.Errorf("Stop: %v", err)
 	}
 	<-s.Done()
+}
+
+func TestStopRemovesATemporaryDirectoryUnlessKept(t *testing.T) {
+	program, _ := useStandin(t, standinServes, "7.0.5")
+	for _, keep := range []bool{false, true} {
+		t.Run(fmt.Sprintf("keep=%v", keep), func(t *testing.T) {
+			t.Setenv("TMPDIR", t.TempDir())
+			s := start(t, server.Config{Program: program, Keep: keep})
+			for range 2 {
+				if err := s.Stop(t.Context()); err != nil {
+					t.Errorf("Stop: %v", err)
+				}
+			}
+			_, err := os.Stat(s.DataDir)
+			if kept := err == nil; kept != keep {
+				t.Errorf("the data directory is there: %v", kept)
+			}
+			if c, err := net.DialTimeout("tcp", s.Addr(), time.Second); err == nil {
+				_ = c.Close()
+				t.Error("it still listens")
+			}
+		})
+	}
+}
+
+func TestStopOfAServerThatHadDied(t *testing.T) {
+	program, _ := useStandin(t, standinServes, "7.0.5")
+	s, err := server.Start(t.Context(), server.Config{Program: program})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := os.FindProcess(s.PID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-s.Done()
+	if err := s.Stop(t.Context()); err == nil || !strings.Contains(err.Error(), "had ended before it was stopped: it died: signal: killed") {
+		t.Errorf("Stop: %v", err)
+	}
 }
 
 func stop(t *testing.T, s *server.Server) {

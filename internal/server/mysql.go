@@ -34,6 +34,9 @@ func mysqlArgs(in instance) []string {
 	if in.id.Product != MariaDB && in.id.atLeast(8, 0, 0) {
 		args = append(args, "--mysqlx=OFF") // it has a port of its own
 	}
+	if in.ourConfig {
+		args = append(args, "--tmpdir="+in.home.tmp) // an index build's sort files are part of its costs
+	}
 	return append(args, in.extra...)
 }
 
