@@ -18,6 +18,14 @@ type blockDev struct {
 
 func (b blockDev) path() string { return filepath.Join(b.parent, b.name) }
 
+// whole is the disk a partition belongs to, else the device itself.
+func (b blockDev) whole() string {
+	if b.parent != "" {
+		return b.parent
+	}
+	return b.name
+}
+
 func exists(path string) bool {
 	_, err := os.Stat(path)
 	return err == nil
@@ -84,7 +92,8 @@ func (r Root) blockNames() []string {
 	return names
 }
 
-// ActiveDisks lists the disks that did anything since boot, as iostat shows them when no device is named.
+// ActiveDisks lists the disks that did anything since boot, as iostat shows them when no device is
+// named.
 func (r Root) ActiveDisks() ([]string, error) {
 	names := r.blockNames()
 	if len(names) == 0 {
@@ -172,7 +181,12 @@ func (r Root) findDisk(name string) (*disk, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &disk{name: b.name, path: b.path(), parent: b.parent}, nil
+	return &disk{
+		name: b.name, path: b.path(), parent: b.parent, uncounted: r.uncounted(b),
+		// Only devices with hardware queues of their own pass through the code that counts flushes
+		// (block/blk-flush.c): whole ones, and not md, dm and the like.
+		flushes: b.parent == "" && exists(r.sys("block", b.name, "mq")),
+	}, nil
 }
 
 // countOnce picks the disks whose sum holds each transfer once: a partition whose disk is there too

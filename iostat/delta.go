@@ -61,8 +61,8 @@ func (c DiskCounters) ReadKB() float64 { return float64(c.ReadSectors) / 2 }
 // WrittenKB is what was written in units of 1,024 bytes.
 func (c DiskCounters) WrittenKB() float64 { return float64(c.WriteSectors) / 2 }
 
-// Between subtracts a from the later sample b of the same Sampler. Of samples of two Samplers, or in
-// the wrong order, nothing but the time between them is known.
+// Between subtracts a from the later sample b of the same Sampler. Of samples of two Samplers, or
+// in the wrong order, nothing but the time between them is known.
 func Between(a, b Sample) Delta {
 	length := b.At.Sub(a.At)
 	d := Delta{Seconds: length.Seconds()}

@@ -185,7 +185,7 @@ func (r Root) fileSystemDevices(d *Devices, m mount, depth int) error {
 		return nil
 	}
 	if b, ok := r.byNumber(m.number); ok {
-		r.add(d, b, depth)
+		r.add(d, b, true, depth)
 	} else if err := r.addNamed(d, m.source, depth); err != nil {
 		return fmt.Errorf("%s is %s from %q with device number %s, which is no block device seen "+
 			"here: %w; name the device with --device",
@@ -253,14 +253,15 @@ func (r Root) addNamed(d *Devices, name string, depth int) error {
 	if err != nil {
 		return err
 	}
-	r.add(d, b, depth)
+	r.add(d, b, true, depth)
 	return nil
 }
 
-// add takes note of a logical device and all that is beneath it.
-func (r Root) add(d *Devices, b blockDev, depth int) {
+// add takes note of a logical device and all that is beneath it; mounted says that a file system is
+// on it.
+func (r Root) add(d *Devices, b blockDev, mounted bool, depth int) {
 	d.Logical = appendNew(d.Logical, b.name)
-	d.Watch = appendNew(d.Watch, r.watchFor(d, b)...)
+	d.Watch = appendNew(d.Watch, r.watchFor(d, b, mounted)...)
 	r.descend(b, maxDepth, func(at blockDev, last bool) {
 		if !last {
 			return
@@ -282,40 +283,55 @@ func (r Root) add(d *Devices, b blockDev, depth int) {
 	})
 }
 
-// watchFor picks the devices that count the transfers of b.
-func (r Root) watchFor(d *Devices, b blockDev) []string {
-	disk := b.name
-	if b.parent != "" {
-		disk = b.parent
+// watchFor picks the devices that count the transfers of b: itself, or the next layer beneath it
+// that does. A namespace of NVMe with several paths counts nothing before 6.4 and nothing for its
+// partitions since (drivers/nvme/host/multipath.c accounts to part0), and queue/iostats may be off.
+func (r Root) watchFor(d *Devices, b blockDev, mounted bool) []string {
+	layer := []blockDev{b}
+	counts := func(b blockDev) bool { return r.counts(b, mounted) }
+	for depth := 0; len(layer) > 0 && depth < maxDepth && !slices.ContainsFunc(layer, counts); depth++ {
+		var next []blockDev
+		for _, l := range layer {
+			next = append(next, r.beneath(l)...)
+		}
+		layer = next
 	}
-	paths := r.nvmePaths(disk)
+	var names []string
+	for _, l := range layer {
+		names = appendNew(names, l.name)
+	}
 	switch {
-	case len(paths) > 0 && r.idleSinceBoot(disk) && !r.allIdle(paths):
-		// Until 6.4 the namespace counted nothing; its partitions still don't, as
-		// drivers/nvme/host/multipath.c accounts to the whole disk.
-		d.note("%s has several paths and counts nothing itself on this kernel: its paths %s are summed",
-			disk, strings.Join(paths, ", "))
-		return paths
-	case len(paths) > 0 && b.parent != "":
-		d.note("%s is a partition of the multipath namespace %s, where only the whole is counted",
-			b.name, disk)
-		return []string{disk}
+	case len(names) == 0:
+		d.note("the kernel counts no requests of %s, and its reads and writes are not known", b.name)
+	case names[0] != b.name:
+		d.note("the kernel counts no requests of %s itself; those of %s beneath it are", b.name,
+			strings.Join(names, ", "))
 	case b.parent != "":
 		d.note("%s is a partition of %s: its own reads and writes are counted, flushes are not, as "+
-			"the kernel counts them for whole disks", b.name, disk)
-	case strings.HasPrefix(disk, "zram"):
-		d.note("%s is compressed memory, not a disk", disk)
+			"the kernel counts them for whole disks", b.name, b.parent)
 	}
-	return []string{b.name}
+	if strings.HasPrefix(b.name, "zram") {
+		d.note("%s is compressed memory, not a disk", b.name)
+	}
+	return names
+}
+
+// counts reports whether the kernel counts a device's requests. One with a file system mounted on
+// it has read the superblock at least.
+func (r Root) counts(b blockDev, mounted bool) bool {
+	return !r.uncounted(b) && !(mounted && r.idleSinceBoot(b.path()))
+}
+
+// uncounted reports whether accounting is off for a device (Documentation/ABI/stable/sysfs-block,
+// queue/iostats); partitions have it from their disk.
+func (r Root) uncounted(b blockDev) bool {
+	v, err := readWord(r.sys("block", b.whole(), "queue/iostats"))
+	return err == nil && v == "0"
 }
 
 func (r Root) idleSinceBoot(name string) bool {
 	b, err := readFile(r.sys("block", name, "stat"))
 	return err == nil && strings.Trim(string(b), " 0\t\n") == ""
-}
-
-func (r Root) allIdle(names []string) bool {
-	return !slices.ContainsFunc(names, func(n string) bool { return !r.idleSinceBoot(n) })
 }
 
 func (d *Devices) take(under Devices) {

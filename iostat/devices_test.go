@@ -123,6 +123,21 @@ func TestCheckDisk(t *testing.T) {
 			t.Errorf("%q: want an error", name)
 		}
 	}
+	off := unpack(t, "devices/uncounted.txtar")
+	if err := off.CheckDisk("sdb"); err == nil || !strings.Contains(err.Error(), "write 1 to") {
+		t.Errorf("a disk without accounting: got %v", err)
+	}
+	if err := off.CheckDisk("ram0"); err != nil { // it may just be idle
+		t.Errorf("an idle disk: got %v", err)
+	}
+	s, err := NewSampler(off, Watch{Disks: []string{"sdb"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := s.Sample()
+	if b := s.Sample(); Between(a, b).Reads.OK || len(b.Notes) == 0 || !strings.Contains(b.Notes[0], "queue/iostats") {
+		t.Errorf("a disk without accounting: got %+v", b)
+	}
 	d, err := r.DeviceDisks("sda1")
 	if err != nil || len(d.Notes) != 1 || !strings.Contains(d.Notes[0], "sda1 is a partition of sda") {
 		t.Errorf("got %+v, %v", d, err)

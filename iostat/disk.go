@@ -26,7 +26,7 @@ type DiskCounters struct {
 	DiscardMerges  Opt[int64] `json:"discard_merges"`  //
 	DiscardSectors Opt[int64] `json:"discard_sectors"` //
 	DiscardMS      Opt[int64] `json:"discard_ms"`      //
-	Flushes        Opt[int64] `json:"flushes"`         // since 5.5; the kernel counts them for whole disks only
+	Flushes        Opt[int64] `json:"flushes"`         // since 5.5; of whole disks only, neither partitions nor md, dm and the like
 	FlushMS        Opt[int64] `json:"flush_ms"`        //
 }
 
@@ -34,8 +34,8 @@ type DiskCounters struct {
 type DiskSample struct {
 	Name string // kernel name
 	OK   bool   // the device was there and its counters could be read
-	// Epoch grows when the device went, came back or was reset: counters of different epochs can't be
-	// subtracted.
+	// Epoch grows when the device went, came back or was reset: counters of different epochs can't
+	// be subtracted.
 	Epoch int
 	// InFlight is the number of requests the device has now.
 	InFlight int64
@@ -66,14 +66,16 @@ func advance(last, v uint64, narrow bool) (step int64, ok bool) {
 
 // disk follows one device from reading to reading.
 type disk struct {
-	name    string
-	path    string // below /sys/block: NAME, or PARENT/NAME for a partition
-	parent  string // the disk it is a partition of, else empty
-	epoch   int
-	columns int // of the stat file; the kernel doesn't change while it runs
-	seen    bool
-	gone    bool
-	c       [16]wrapping
+	name      string
+	path      string // below /sys/block: NAME, or PARENT/NAME for a partition
+	parent    string // the disk it is a partition of, else empty
+	flushes   bool   // the kernel counts its flushes
+	uncounted bool   // accounting is off
+	epoch     int
+	columns   int // of the stat file; the kernel doesn't change while it runs
+	seen      bool
+	gone      bool
+	c         [16]wrapping
 }
 
 // Positions in disk.c; the order of the stat file without the in-flight gauge.
@@ -106,6 +108,9 @@ const (
 
 func (d *disk) sample(sys blockdevice.FS) (DiskSample, error) {
 	s := DiskSample{Name: d.name, Epoch: d.epoch}
+	if d.uncounted {
+		return s, fmt.Errorf("disk %s: the kernel counts no requests of it; write 1 to its queue/iostats", d.name)
+	}
 	st, n, err := sys.SysBlockDeviceStat(d.path)
 	if err != nil {
 		d.gone = d.gone || errors.Is(err, fs.ErrNotExist)
@@ -166,7 +171,7 @@ func (d *disk) counters(columns int) DiskCounters {
 		c.Discards, c.DiscardMerges = Some(t(cDiscards)), Some(t(cDiscardMerges))
 		c.DiscardSectors, c.DiscardMS = Some(t(cDiscardSectors)), Some(t(cDiscardMS))
 	}
-	if columns >= columnsFlushes && d.parent == "" {
+	if columns >= columnsFlushes && d.flushes {
 		c.Flushes, c.FlushMS = Some(t(cFlushes)), Some(t(cFlushMS))
 	}
 	return c

@@ -1,6 +1,7 @@
 package iostat
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 )
@@ -13,7 +14,11 @@ func (r Root) DeviceDisks(name string) (Devices, error) {
 	if err != nil {
 		return d, err
 	}
-	r.add(&d, b, maxDepth)
+	r.add(&d, b, false, maxDepth)
+	if len(d.Watch) == 0 {
+		return d, fmt.Errorf("the kernel counts no requests of %s; write 1 to %s", b.name,
+			r.sys("block", b.whole(), "queue/iostats"))
+	}
 	return d, nil
 }
 
@@ -37,17 +42,15 @@ type DeviceFacts struct {
 	WriteCache string     `json:"write_cache,omitempty"` // "write back" or "write through"
 }
 
-// Facts reads what a device is; what it doesn't say is left out. Documentation/ABI/stable/sysfs-block.
+// Facts reads what a device is; what it doesn't say is left out.
+// Documentation/ABI/stable/sysfs-block.
 func (r Root) Facts(name string) DeviceFacts {
 	f := DeviceFacts{Name: name}
 	b, err := r.findBlock(r.deviceName(name))
 	if err != nil {
 		return f
 	}
-	whole := b.name
-	if b.parent != "" {
-		whole = b.parent
-	}
+	whole := b.whole()
 	word := func(elem ...string) string {
 		v, err := readWord(r.sys(append([]string{"block"}, elem...)...))
 		if err != nil || strings.ContainsFunc(v, func(c rune) bool { return !unicode.IsPrint(c) }) {

@@ -109,7 +109,7 @@ func (s *Sampler) watchDisks(names []string) error {
 	s.sum = s.root.countOnce(s.disks)
 	for _, d := range s.disks {
 		// The first reading is where the counters start.
-		if _, err := d.sample(s.sys); err != nil {
+		if _, err := d.sample(s.sys); err != nil && !d.uncounted {
 			return err
 		}
 	}

@@ -26,7 +26,8 @@ const rescanEvery = 10 * time.Second
 type Process struct {
 	UserTicks   Opt[int64] `json:"user_ticks"`   // 1/100 s, /proc/PID/stat
 	SystemTicks Opt[int64] `json:"system_ticks"` // 1/100 s, /proc/PID/stat
-	// RSSBytes is what is resident, summed over processes: pages they share count for each; /proc/PID/stat.
+	// RSSBytes is what is resident, summed over processes: pages they share count for each;
+	// /proc/PID/stat.
 	RSSBytes Opt[int64] `json:"rss_bytes"`
 	// PeakRSSBytes is the sum of each process's own peak since it started (VmHWM in
 	// /proc/PID/status), read when /proc is looked through. Of a tree of several processes it is an

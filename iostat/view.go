@@ -136,7 +136,7 @@ var DeviceColumns = []Column{
 	{"%drqm", "percent of discards merged", func(r Row) Opt[float64] { return r.DiscardMergedPercent }, nil},
 	{"d_await", "average milliseconds of a discard, queue included", func(r Row) Opt[float64] { return r.DiscardAwaitMS }, nil},
 	{"dareq-sz", "average kB of a discard", func(r Row) Opt[float64] { return r.DiscardKB }, nil},
-	{"f/s", "flushes per second; whole disks only", func(r Row) Opt[float64] { return r.FlushesPerS }, nil},
+	{"f/s", "flushes per second; not counted for partitions, md and dm", func(r Row) Opt[float64] { return r.FlushesPerS }, nil},
 	{"f_await", "average milliseconds of a flush", func(r Row) Opt[float64] { return r.FlushAwaitMS }, nil},
 	{"aqu-sz", "average number of requests in flight", func(r Row) Opt[float64] { return r.QueueLength }, nil},
 	{"%util", "percent of time with a request in flight; 100 is not the limit of a device that works in parallel", func(r Row) Opt[float64] { return r.UtilPercent }, nil},
