@@ -62,6 +62,7 @@ func Run(t *testing.T, s Suite) {
 	t.Run("tables", s.tables)
 	t.Run("only the benchmark's tables", s.others)
 	t.Run("indexes", s.indexes)
+	t.Run("indexes side by side", s.sideBySide)
 	t.Run("batches", s.batches)
 	t.Run("same rows", s.sameRows)
 	t.Run("sent again", s.sentAgain)

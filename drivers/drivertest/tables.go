@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -110,5 +111,33 @@ func (s Suite) someIndexes(t *testing.T, indexes []ibench.Index, late bool) {
 	sorted := slices.SortedFunc(slices.Values(indexes), func(a, b ibench.Index) int { return strings.Compare(a.Name, b.Name) })
 	if diff := cmp.Diff(sorted, s.ReadIndexes(t, db, "pi1"), cmpopts.EquateEmpty()); diff != "" {
 		t.Errorf("indexes as the database has them (-want +got):\n%s", diff)
+	}
+}
+
+// sideBySide builds the indexes of several tables at the same time.
+func (s Suite) sideBySide(t *testing.T) {
+	db := s.open(t)
+	var wg sync.WaitGroup
+	var sums ibench.Sums
+	names := []string{"pi1", "pi2", "pi3"}
+	for _, name := range names {
+		create(t, db, name)
+		in := openInserter(t, db, name)
+		sums = fill(in, stream(0), 0, 1000)
+		mustInsert(t, in)
+		if err := in.Close(); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+	}
+	for _, name := range names {
+		wg.Go(func() {
+			if err := db.CreateIndexes(context.Background(), name, ibench.Indexes); err != nil {
+				t.Errorf("CreateIndexes of %s: %v", name, err)
+			}
+		})
+	}
+	wg.Wait()
+	for _, name := range names {
+		s.wantSums(t, db, name, sums)
 	}
 }

@@ -15,6 +15,8 @@ import (
 // CheckBatch compares the longest such statement with the server's
 // max_allowed_packet.
 func (s *Server) CheckBatch(ctx context.Context, rows, dataBytes int) error {
+	ctx, cancel := s.short(ctx)
+	defer cancel()
 	var limit int64
 	if err := s.db.QueryRowContext(ctx, "SELECT @@global.max_allowed_packet").Scan(&limit); err != nil {
 		return fmt.Errorf("reading max_allowed_packet of the server at %s: %w", s.where, err)
@@ -38,8 +40,10 @@ func (s *Server) Sums(ctx context.Context, table string) (ibench.Sums, bool, err
 	if err != nil {
 		return sums, false, err
 	}
-	err = s.db.QueryRowContext(ctx, "SELECT COUNT(*), COALESCE(SUM(cashregisterid), 0), COALESCE(SUM(customerid), 0), COALESCE(SUM(productid), 0), COALESCE(SUM(price), 0), COALESCE(SUM(LENGTH(data)), 0) FROM "+table).
-		Scan(&sums.Rows, &sums.CashRegisterID, &sums.CustomerID, &sums.ProductID, &sums.Price, &sums.DataBytes)
+	err = s.long(ctx, func(ctx context.Context) error {
+		return s.db.QueryRowContext(ctx, sqltext.Sums(table)).
+			Scan(&sums.Rows, &sums.CashRegisterID, &sums.CustomerID, &sums.ProductID, &sums.Price, &sums.DataBytes)
+	})
 	if err != nil {
 		return ibench.Sums{}, false, fmt.Errorf("adding up the rows of table %s: %w", s.table(table), err)
 	}

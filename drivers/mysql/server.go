@@ -81,8 +81,9 @@ func (s *Server) reach(ctx context.Context, create bool) error {
 	return errors.Join(err, conn.conn.Close())
 }
 
-// pool is one connection behind database/sql, which opens it again where the
-// server has closed it for being idle during a long load.
+// pool is database/sql with one connection at rest, which is opened again where
+// the server has closed it for being idle during a long load. Index builds side
+// by side take more for their time.
 func pool(cfg *mysql.Config) (*sql.DB, error) {
 	own := cfg.Clone()
 	own.Logger = &mysql.NopLogger{}
@@ -91,7 +92,7 @@ func pool(cfg *mysql.Config) (*sql.DB, error) {
 		return nil, drivers.Configf("setting up the MySQL connection: %w", err)
 	}
 	db := sql.OpenDB(connector)
-	db.SetMaxOpenConns(1)
+	db.SetMaxIdleConns(1)
 	return db, nil
 }
 

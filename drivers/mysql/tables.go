@@ -57,7 +57,7 @@ func (s *Server) CreateTable(ctx context.Context, t ibench.Table) error {
 		fmt.Fprintf(&ddl, ",\nKEY %s (%s)", indexName(t.Name, x), strings.Join(x.Columns, ", "))
 	}
 	fmt.Fprintf(&ddl, "\n) ENGINE=%s %s", s.engine.name, s.options)
-	if _, err := s.db.ExecContext(ctx, ddl.String()); err != nil {
+	if err := s.longExec(ctx, ddl.String()); err != nil {
 		if isNumber(err, errTableExists) {
 			return drivers.Configf("table %s exists already: --drop removes it first, or name another database", s.table(t.Name))
 		}
@@ -78,6 +78,8 @@ func (s *Server) CreateTable(ctx context.Context, t ibench.Table) error {
 
 // engineOf is the engine that a table is in.
 func (s *Server) engineOf(ctx context.Context, table string) (engine, error) {
+	ctx, cancel := s.short(ctx)
+	defer cancel()
 	var e engine
 	var transactions string
 	err := s.db.QueryRowContext(ctx, "SELECT t.ENGINE, COALESCE(e.TRANSACTIONS, 'NO') FROM information_schema.TABLES t LEFT JOIN information_schema.ENGINES e ON e.ENGINE = t.ENGINE "+
@@ -106,7 +108,7 @@ func (s *Server) CreateIndexes(ctx context.Context, table string, indexes []iben
 		parts = []string{strings.Join(parts, ", ")}
 	}
 	for _, part := range parts {
-		if _, err := s.db.ExecContext(ctx, "ALTER TABLE "+table+" "+part); err != nil {
+		if err := s.longExec(ctx, "ALTER TABLE "+table+" "+part); err != nil {
 			return fmt.Errorf("building secondary indexes on table %s: %w", s.table(table), err)
 		}
 	}
@@ -118,13 +120,20 @@ func (s *Server) DropTable(ctx context.Context, table string) error {
 	if err := ibench.CheckTableName(table); err != nil {
 		return err
 	}
-	if _, err := s.db.ExecContext(ctx, "DROP TABLE "+table); err != nil {
+	if err := s.longExec(ctx, "DROP TABLE "+table); err != nil {
 		if isNumber(err, errUnknownTable) {
 			return drivers.Configf("table %s doesn't exist: there is nothing to drop", s.table(table))
 		}
 		return fmt.Errorf("dropping table %s: %w", s.table(table), err)
 	}
 	return nil
+}
+
+func (s *Server) longExec(ctx context.Context, statement string) error {
+	return s.long(ctx, func(ctx context.Context) error {
+		_, err := s.db.ExecContext(ctx, statement)
+		return err
+	})
 }
 
 func indexName(table string, x ibench.Index) string { return table + "_" + x.Name }

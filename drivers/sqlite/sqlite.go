@@ -99,7 +99,7 @@ func Open(ctx context.Context, c Config) (*Server, error) {
 		return nil, drivers.Configf("opening SQLite file %s: %w", path, err)
 	}
 	s := &Server{db: sql.OpenDB(connector), connector: connector, path: path, turn: make(chan struct{}, 1)}
-	s.db.SetMaxOpenConns(1)
+	s.db.SetMaxIdleConns(1)
 	if err := s.identify(ctx); err != nil {
 		return nil, errors.Join(openError(err, path), s.db.Close())
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"insertbench/drivers"
+	"insertbench/drivers/sqltext"
 	"insertbench/ibench"
 )
 
@@ -118,7 +119,7 @@ func (s *Server) Sums(ctx context.Context, table string) (ibench.Sums, bool, err
 	if err := ibench.CheckTableName(table); err != nil {
 		return sums, false, err
 	}
-	err := s.db.QueryRowContext(ctx, "SELECT COUNT(*), COALESCE(SUM(cashregisterid), 0), COALESCE(SUM(customerid), 0), COALESCE(SUM(productid), 0), COALESCE(SUM(price), 0), COALESCE(SUM(LENGTH(data)), 0) FROM "+table).
+	err := s.db.QueryRowContext(ctx, sqltext.Sums(table)).
 		Scan(&sums.Rows, &sums.CashRegisterID, &sums.CustomerID, &sums.ProductID, &sums.Price, &sums.DataBytes)
 	if err != nil {
 		return ibench.Sums{}, false, fmt.Errorf("adding up the rows of table %s in SQLite file %s: %w", table, s.path, err)

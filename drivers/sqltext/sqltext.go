@@ -1,5 +1,6 @@
-// Package sqltext builds the multi-row INSERT of the Insert Benchmark as text
-// in a reused buffer. MySQL and SQLite take the same text.
+// Package sqltext has the statements of the Insert Benchmark that MySQL and
+// SQLite both take: the multi-row INSERT, built as text in a reused buffer, and
+// the sums that verification compares.
 package sqltext
 
 import (
@@ -112,4 +113,11 @@ func (s *Insert) Reset() {
 // with at most so many bytes of data.
 func MaxBytes(table string, rows, dataBytes int) int64 {
 	return int64(len(head(table))) + int64(rows)*int64(maxRowBytes+dataBytes)
+}
+
+// Sums is the query for the fields of ibench.Sums, in their order; zeros for
+// an empty table.
+func Sums(table string) string {
+	return "SELECT COUNT(*), COALESCE(SUM(cashregisterid), 0), COALESCE(SUM(customerid), 0), COALESCE(SUM(productid), 0), " +
+		"COALESCE(SUM(price), 0), COALESCE(SUM(LENGTH(data)), 0) FROM " + table
 }
