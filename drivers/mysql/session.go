@@ -21,8 +21,8 @@ type session struct {
 	log    *lastError
 }
 
-// connect opens a session. The driver's panics on a greeting that isn't
-// MySQL's become errors.
+// connect opens a session. Should the driver panic on what it is told while
+// it logs in, that is an error.
 func connect(ctx context.Context, cfg *mysql.Config) (s *session, err error) {
 	ctx, cancel := context.WithTimeout(ctx, cfg.Timeout)
 	defer cancel()
@@ -39,7 +39,7 @@ func connect(ctx context.Context, cfg *mysql.Config) (s *session, err error) {
 	own := cfg.Clone()
 	own.Logger = s.log
 	own.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		conn, err := dial(ctx, network, address)
 		s.socket = conn
 		return conn, err
 	}
