@@ -53,20 +53,11 @@ func conformance(t *testing.T, dsn string, config mysql.Config, want drivers.Ide
 	if database == "" {
 		database = "conformance_mysql"
 	}
-	db, err := sql.Open("mysql", dsn)
-	if err != nil {
-		t.Fatal(err)
-	}
-	db.SetMaxIdleConns(-1) // or the suite takes them for goroutines left behind
-	a := admin{db: db, database: database}
+	a := openAdmin(t, dsn)
+	a.database = database
 	a.exec(t, "DROP DATABASE IF EXISTS "+database)
 	a.exec(t, "CREATE DATABASE "+database)
-	t.Cleanup(func() {
-		a.exec(t, "DROP DATABASE "+database)
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(func() { a.exec(t, "DROP DATABASE "+database) })
 	suite := drivertest.Suite{
 		Open: func(t testing.TB) ibench.Database {
 			db, err := mysql.Open(context.Background(), config)
@@ -93,6 +84,21 @@ func conformance(t *testing.T, dsn string, config mysql.Config, want drivers.Ide
 		suite.Conflict = a.conflict
 	}
 	drivertest.Run(t, suite)
+}
+
+func openAdmin(t *testing.T, dsn string) admin {
+	t.Helper()
+	db, err := sql.Open("mysql", dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxIdleConns(-1) // or the suite takes them for goroutines left behind
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return admin{db: db}
 }
 
 func (a admin) exec(t testing.TB, query string) {
