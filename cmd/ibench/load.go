@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	urfave "github.com/urfave/cli/v2"
 
@@ -24,12 +25,10 @@ type loadConfig struct {
 
 func loadCommand(p *cli.Process) *urfave.Command {
 	cfg := loadConfig{Load: ibench.DefaultConfig()}
-	flags := append(loadFlags(&cfg.Load), rowFlags(&cfg.Load)...)
-	flags = append(flags, cli.ConnectionFlags()...)
 	return &urfave.Command{
 		Name:  "load",
 		Usage: "insert rows into new tables as fast as the clients can, and print what each insert cost",
-		Flags: append(flags, cli.MeasuringFlags(&cfg.Measuring)...),
+		Flags: cfg.flags(),
 		Action: func(c *urfave.Context) error {
 			if err := cfg.resolve(c, p); err != nil {
 				return err
@@ -37,6 +36,11 @@ func loadCommand(p *cli.Process) *urfave.Command {
 			return runLoad(c.Context, p, cfg)
 		},
 	}
+}
+
+// flags are those of the command. They fill cfg, but for what resolve reads.
+func (cfg *loadConfig) flags() []urfave.Flag {
+	return slices.Concat(loadFlags(&cfg.Load), rowFlags(&cfg.Load), cli.ConnectionFlags(), cli.MeasuringFlags(&cfg.Measuring))
 }
 
 // resolve reads all flags into the configuration and refuses what can't work.
