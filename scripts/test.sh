@@ -13,7 +13,9 @@
 set -uo pipefail
 cd "$(dirname "$0")/.."
 scripts=$PWD/scripts
-run=$(mktemp -d "${TMPDIR:-/tmp}/insertbench-test.XXXXXX")
+# In lower case: mongo-driver (v1, address.String) lower-cases the path of a socket.
+run=${TMPDIR:-/tmp}/insertbench-test.$$
+mkdir -m 700 "$run" || exit 1
 skipped=()
 jobs=()
 
