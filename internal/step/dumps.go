@@ -122,7 +122,7 @@ func hidePasswords(args []string) []string {
 // secretName says whether an option's name speaks of a secret.
 func secretName(name string) bool {
 	name = strings.ToLower(name)
-	for _, word := range []string{"password", "passwd", "secret", "token"} {
+	for _, word := range []string{"password", "passwd", "secret", "token", "sst_auth", "sst-auth"} {
 		if strings.Contains(name, word) {
 			return true
 		}
