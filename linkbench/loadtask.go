@@ -132,7 +132,7 @@ func (b *batch[Row]) reset() {
 func newLoadTask(w *stream.Workload, q *work, l Loader) *loadTask {
 	run := w.Config().Run
 	return &loadTask{
-		retrier: newRetrier(), loader: l, work: q, bulkRows: int64(run.BulkRows), bulkKB: int64(run.BulkKB),
+		retrier: newRetrier(run.MaxRetries), loader: l, work: q, bulkRows: int64(run.BulkRows), bulkKB: int64(run.BulkKB),
 		nodes: w.Nodes(), links: w.Links(),
 		nodesB: batch[graph.Node]{Batch: l.Nodes()}, linksB: batch[graph.Link]{Batch: l.Links()},
 		counts: batch[graph.Count]{Batch: l.Counts()},

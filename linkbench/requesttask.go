@@ -80,8 +80,8 @@ type requestTask struct {
 	send     func(context.Context) error
 }
 
-func newRequestTask(gen *stream.Requests, c Client, requester int) *requestTask {
-	t := &requestTask{retrier: newRetrier(), gen: gen, client: c, now: time.Now, left: -1, requester: requester}
+func newRequestTask(gen *stream.Requests, c Client, requester, maxRetries int) *requestTask {
+	t := &requestTask{retrier: newRetrier(maxRetries), gen: gen, client: c, now: time.Now, left: -1, requester: requester}
 	t.visit = func(l *graph.Link) {
 		t.result.Rows++
 		t.oldestMS = l.TimeMS

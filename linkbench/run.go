@@ -207,7 +207,9 @@ func Requests(ctx context.Context, w *stream.Workload, p RequestPlan, s Session)
 	for _, t := range tasks {
 		t.stats = RequestStats{}
 		t.budget = run.MaxFailedPerRequester
-		t.left = run.RequestsPerRequester
+		if t.left = run.RequestsPerRequester; t.left == 0 {
+			t.left = -1
+		}
 	}
 	name := p.Name
 	if name == "" {
@@ -263,7 +265,7 @@ func openRequesters(ctx context.Context, w *stream.Workload, p RequestPlan, db C
 		if err != nil {
 			return tasks, fmt.Errorf("open the connection of requester %d of %d: %w", i, n, err)
 		}
-		tasks = append(tasks, newRequestTask(gen, c, p.FirstRequester+i))
+		tasks = append(tasks, newRequestTask(gen, c, p.FirstRequester+i, w.Config().Run.MaxRetries))
 	}
 	return tasks, nil
 }

@@ -137,7 +137,7 @@ func (n *nothing) Close() error                                                 
 
 func TestRequestAllocatesNothing(t *testing.T) {
 	w := workload(t, nil)
-	task := newRequestTask(w.Requests(0, 1, 1)[0], new(nothing), 0)
+	task := newRequestTask(w.Requests(0, 1, 1)[0], new(nothing), 0, 0)
 	rec, ctx := new(load.Recorder), context.Background()
 	one := func() {
 		task.Next()
@@ -158,7 +158,7 @@ func TestRequestCounts(t *testing.T) {
 		c.Mix = config.Mix{graph.CountLinks: 50, graph.MultigetLinks: 50}
 		c.Multiget = config.Multiget{Kind: config.UniformSize, Min: 4, Max: 5}
 	})
-	task := newRequestTask(w.Requests(0, 1, 1)[0], new(nothing), 0)
+	task := newRequestTask(w.Requests(0, 1, 1)[0], new(nothing), 0, 0)
 	task.left = 1000
 	for task.Next() {
 		if _, err := task.Do(t.Context(), new(load.Recorder)); err != nil {

@@ -9,20 +9,22 @@ import (
 // AccessKind is a way to choose the id an operation is about.
 type AccessKind int
 
-// The kinds of the original's *_function settings. Zipf and Uniform are spread over the ids by a permutation;
+// The kinds of the original's *_function settings. Zipf, Uniform and Real are spread over the ids by a permutation;
 // the others are arithmetic and are not.
 const (
-	Zipf         AccessKind = iota // hot ids, by Shape
-	Uniform                        // every id alike
-	RoundRobin                     // one id after the other; for links always the first id, as in the original
-	Reciprocal                     // ceil(n/x), x uniform
-	Multiple                       // the next multiple of Config after a uniform x
-	Power                          // the next power of Config after a uniform x
-	PerfectPower                   // the next whole number to the power of Config after a uniform x
+	Zipf       AccessKind = iota // hot ids, by Shape
+	Uniform                      // every id alike
+	RoundRobin                   // one id after the other; for links always the first id, as in the original,
+	// where nodes are stuck at the first one too
+	Reciprocal   // ceil(n/x), x uniform
+	Multiple     // the next multiple of Config after a uniform x
+	Power        // the next power of Config after a uniform x
+	PerfectPower // the next whole number to the power of Config after a uniform x
+	Real         // by the measured accesses per id, see package stream
 )
 
-func accessNames() [7]string {
-	return [7]string{"zipf", "uniform", "round_robin", "reciprocal", "multiple", "power", "perfect_power"}
+func accessNames() [8]string {
+	return [8]string{"zipf", "uniform", "round_robin", "reciprocal", "multiple", "power", "perfect_power", "real"}
 }
 
 func (k AccessKind) String() string {
@@ -35,8 +37,7 @@ func (k AccessKind) String() string {
 // MarshalText makes the name what JSON shows.
 func (k AccessKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
-// ParseAccessKind reads a *_function setting in any case, with or without Java package and the word
-// Distribution. REAL is refused: the original's is irreproducible, since all threads share its counters.
+// ParseAccessKind reads a *_function setting in any case, with or without Java package and the word Distribution.
 func ParseAccessKind(s string) (AccessKind, error) {
 	name := strings.ToLower(s[strings.LastIndexByte(s, '.')+1:])
 	name = strings.TrimSuffix(name, "distribution")
@@ -45,10 +46,6 @@ func ParseAccessKind(s string) (AccessKind, error) {
 		if known == name {
 			return AccessKind(k), nil
 		}
-	}
-	if name == "real" {
-		return 0, fmt.Errorf("access function REAL is not supported: its choice depends on the timing of threads; " +
-			"use zipf, whose shapes were fitted to the same data")
 	}
 	return 0, fmt.Errorf("access function %q is unknown: use one of %s", s, strings.Join(n[:], ", "))
 }
@@ -62,7 +59,7 @@ type Access struct {
 
 func (a Access) validate() error {
 	switch {
-	case a.Kind < Zipf || a.Kind > PerfectPower:
+	case a.Kind < Zipf || a.Kind > Real:
 		return fmt.Errorf("access function %d is unknown", int(a.Kind))
 	case a.Kind == Zipf && (math.IsNaN(a.Shape) || a.Shape <= 0 || a.Shape == 1 || a.Shape > 100):
 		return fmt.Errorf("shape %v of the zipf access function must be above 0, at most 100 and not 1, where its "+

@@ -26,9 +26,10 @@ type Config struct {
 	StartID1, MaxID1 int64 // ids are StartID1 ≤ id < MaxID1
 	LinkTypes        int
 	Degree           degree.Spec
-	DataFile         string // distribution data, empty for the profile's embedded ones
-	RandomID2Max     int64  // above 0: all id2 are uniform below it
-	PartitionID2     bool   // each requester changes links of its own: id2gen_config=1
+	DataFile         string        // distribution data, empty for the profile's embedded ones
+	Tables           degree.Tables `json:"-"` // read by Resolve where something is drawn from them
+	RandomID2Max     int64         // above 0: all id2 are uniform below it
+	PartitionID2     bool          // each requester changes links of its own: id2gen_config=1
 
 	LoadSeed, RequestSeed int64
 	// EpochMS is the time of loading in the data, in unix milliseconds. It is fixed, so that the same seed gives
@@ -58,10 +59,10 @@ type Config struct {
 // Run is how a workload is driven. Defaults are the original's where they suit.
 type Run struct {
 	Loaders, Requesters   int
-	RequestsPerRequester  int64
+	RequestsPerRequester  int64   // 0 for as many as MaxTimeS allows
 	RatePerRequester      float64 // operations per second, 0 for as fast as answers come
-	MaxTimeS, WarmupS     int64
-	MaxFailedPerRequester int64 // below 0 for any number
+	MaxTimeS, WarmupS     int64   // MaxTimeS 0 for no bound
+	MaxFailedPerRequester int64   // below 0 for any number
 	BulkRows              int
 	BulkKB                int // flush nodes at so many KB too; 0 for rows alone
 	ProgressS, DisplayS   int64
@@ -72,10 +73,12 @@ type Run struct {
 	HDR                   bool
 	HDRDigits             int
 	HDRMaxUS              int64
-	MaxRetries            int
-	SkipTransactions      bool
-	DisableBinlogInLoad   bool
-	IgnoredKeys           []string `json:",omitempty"` // keys taken note of without effect
+	// MaxRetries is how often a transaction that was rolled back is sent again. The fork has 16 on document stores,
+	// 999 on others; with growing pauses a server that needs more than 100 is beyond help.
+	MaxRetries          int
+	SkipTransactions    bool
+	DisableBinlogInLoad bool
+	IgnoredKeys         []string `json:",omitempty"` // keys taken note of without effect
 }
 
 // Store is where the data are, as a properties file says it.
@@ -84,12 +87,9 @@ type Store struct {
 	Host, Port, User                 string
 	Password                         string `json:"-"`
 	URL                              string `json:"-"` // may hold a password
-	DBPrefix                         string
+	Database                         string
 	LinkTable, CountTable, NodeTable string
 }
-
-// Database is the name of the one database used: the prefix and an index of 0.
-func (s Store) Database() string { return s.DBPrefix + "0" }
 
 // Sizes and seeds that are ours to choose.
 const (
@@ -97,6 +97,8 @@ const (
 	defaultEpochMS    = 1577836800000 // 2020-01-01 00:00:00 UTC
 	defaultPieceLinks = 32768
 	demoIDs           = 20000
+	maxAccesses       = 10_000_000
+	maxChunk          = 1 << 22 // ids × types of a chunk, which verification holds in memory
 )
 
 // Default is the workload of a profile, with compat 2020.
@@ -124,8 +126,8 @@ func Default(p Profile) Config {
 		Run: Run{Loaders: 10, Requesters: 100, RequestsPerRequester: 500_000, MaxTimeS: 100_000,
 			MaxFailedPerRequester: 100, BulkRows: 1024, ProgressS: 300, DisplayS: 1800, LoadProgressLinks: 50_000,
 			RequestProgressOps: 10_000, MaxSamples: 10_000, DebugLevel: "INFO", HDRDigits: 3, HDRMaxUS: 60_000_000,
-			MaxRetries: 16},
-		Store: Store{DBPrefix: "linkdb", LinkTable: "linktable", CountTable: "counttable", NodeTable: "nodetable"},
+			MaxRetries: 100},
+		Store: Store{Database: "linkdb0", LinkTable: "linktable", CountTable: "counttable", NodeTable: "nodetable"},
 	}
 	if p == Demo {
 		c.MaxID1 = demoIDs + 1
@@ -157,17 +159,29 @@ func (c Config) Resolve() (*Config, error) {
 			s.MotifBytes = payload.FixedMotifBytes
 		}
 	}
-	if c.Degree.Kind == degree.Real && c.Degree.Table == nil {
-		tables, err := c.tables()
+	if c.Tables == nil && c.usesTables() {
+		tables, err := c.readTables()
 		if err != nil {
 			return nil, err
 		}
-		c.Degree.Table = tables[degree.NLinks]
+		c.Tables = tables
+	}
+	if c.Degree.Kind == degree.Real {
+		c.Degree.Table = c.Tables[degree.NLinks]
 	}
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	return &c, nil
+}
+
+// usesTables tells whether anything is drawn from the distribution data.
+func (c *Config) usesTables() bool {
+	uses := c.Degree.Kind == degree.Real
+	for _, a := range c.accesses() {
+		uses = uses || a.access.Kind == Real
+	}
+	return uses
 }
 
 // Validate says all that is wrong with a config, in the terms of the original's keys.
@@ -189,7 +203,8 @@ func (c *Config) Validate() error {
 	check(c.RandomID2Max >= 0, "randomid2max %d must not be negative", c.RandomID2Max)
 	check(c.Stream != Original || c.Run.Loaders == 1,
 		"stream original is that of one loader, and %d are set: set loaders to 1 or use stream pieces", c.Run.Loaders)
-	check(c.ChunkIDs >= 1, "loader_chunk_size %d must be at least 1", c.ChunkIDs)
+	check(c.ChunkIDs >= 1 && c.ChunkIDs <= maxChunk/int64(max(c.LinkTypes, 1)),
+		"loader_chunk_size %d must be at least 1, and at most %d over link_type_count", c.ChunkIDs, maxChunk)
 	check(c.PieceLinks >= 1, "pieces of %d links: want at least 1", c.PieceLinks)
 	check(c.LinkDataMedian > 0 && c.LinkDataMedian < 1e9, "link_datasize %v must be above 0", c.LinkDataMedian)
 	check(c.NodeDataMedian > 0 && c.NodeDataMedian < 1e9, "node_datasize %v must be above 0", c.NodeDataMedian)
@@ -203,6 +218,10 @@ func (c *Config) Validate() error {
 	check(percent(c.WriteUncorrelatedPercent), "write_uncorr_blend %v must be a percentage", c.WriteUncorrelatedPercent)
 	for _, a := range c.accesses() {
 		also(a.prefix+"function", a.access.validate())
+		check(a.access.Kind != Real || c.Tables[a.section] != nil, "%sfunction: the distribution data have no section %q to "+
+			"draw from", a.prefix, a.section)
+		check(a.access.Kind != Real || c.Tables[a.section] == nil || c.Tables[a.section].Max() <= maxAccesses,
+			"%sfunction: section %q of the distribution data goes beyond %d accesses of an id", a.prefix, a.section, maxAccesses)
 	}
 	also("link_multiget_dist", c.Multiget.validate())
 	errs = append(errs, c.Run.validate()...)
@@ -242,6 +261,9 @@ func (r Run) validate() []error {
 		if f.value < f.low || f.value > f.high {
 			errs = append(errs, fmt.Errorf("%s %d must be between %d and %d", f.key, f.value, f.low, f.high))
 		}
+	}
+	if r.RequestsPerRequester == 0 && r.MaxTimeS == 0 {
+		errs = append(errs, errors.New("requests and maxtime are both 0: requests would never end"))
 	}
 	if math.IsNaN(r.RatePerRequester) || math.IsInf(r.RatePerRequester, 0) {
 		errs = append(errs, fmt.Errorf("requestrate %v must be a number", r.RatePerRequester))

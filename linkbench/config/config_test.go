@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -179,7 +180,7 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, want := range []string{"line 1: read_function: access function REAL", `line 2: link_up_datagen_startbyte: "900"`,
+	for _, want := range []string{"line 1: read_function: access function \"SOMETIMES\"", `line 2: link_up_datagen_startbyte: "900"`,
 		`line 3: "frobnicate" is not a setting`, "line 4: dbcount"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in:\n%v", want, err)
@@ -271,4 +272,30 @@ func FuzzApply(f *testing.F) {
 			}
 		}
 	})
+}
+
+var update = flag.Bool("update", false, "write golden files")
+
+// The page of options must be what the table of keys makes.
+func TestOptionsPage(t *testing.T) {
+	const page = "../../docs/linkbench-options.md"
+	var got bytes.Buffer
+	if err := WriteOptions(&got); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.MkdirAll(filepath.Dir(page), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(page, got.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(string(want), got.String()); d != "" {
+		t.Errorf("%s is out of date, run this test with -update (-page +keys):\n%s", page, d)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 
@@ -152,16 +153,26 @@ func (c *Config) Apply(layers ...Layer) (notes []string, err error) {
 func (c *Config) recognise() {
 	for _, p := range []Profile{P2017, P2011} {
 		w := workloadOf(p)
-		if c.Profile != Demo && w == (workload{c.Mix, c.LinkDataMedian, c.NodeDataMedian}) {
+		if c.Profile != Demo && c.LinkDataMedian == w.linkDataMedian && c.NodeDataMedian == w.nodeDataMedian && c.Mix.near(w.mix) {
 			c.Profile = p
 		}
 	}
 }
 
-// tables reads the distribution data: the file set, or the embedded ones of the profile. A file that doesn't
+// near allows for percentages written with fewer digits.
+func (m Mix) near(o Mix) bool {
+	for op := range m {
+		if math.Abs(m[op]-o[op]) > 1e-5 {
+			return false
+		}
+	}
+	return true
+}
+
+// readTables reads the distribution data: the file set, or the embedded ones of the profile. A file that doesn't
 // exist but has the name the original ships it under is taken from the embedded ones: Distribution.dat is the
 // data of 2011 in the first release and of 2017 in the fork, so the profile decides.
-func (c *Config) tables() (degree.Tables, error) {
+func (c *Config) readTables() (degree.Tables, error) {
 	embedded := degree.Tables2017
 	if c.Profile == P2011 {
 		embedded = degree.Tables2011

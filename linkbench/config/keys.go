@@ -92,14 +92,11 @@ func storeKeys() []Key {
 		{Name: "user", Meaning: "user", set: text(func(c *Config) *string { return &c.Store.User })},
 		{Name: "password", Meaning: "password", set: text(func(c *Config) *string { return &c.Store.Password })},
 		{Name: "url", Meaning: "connection URL, wins over host and port", set: text(func(c *Config) *string { return &c.Store.URL })},
-		{Name: "dbprefix", Meaning: "database name without its index 0", set: text(func(c *Config) *string { return &c.Store.DBPrefix })},
-		{Name: "dbid", Meaning: "database name (first release)", set: func(c *Config, v string) error {
-			c.Store.DBPrefix = strings.TrimSuffix(v, "0")
-			if c.Store.Database() != v {
-				return fmt.Errorf("%q does not end in 0: databases are named by a prefix and the index 0, set dbprefix", v)
-			}
+		{Name: "dbprefix", Meaning: "database name without its index, 0", set: func(c *Config, v string) error {
+			c.Store.Database = v + "0"
 			return nil
 		}},
+		{Name: "dbid", Meaning: "database name (first release)", set: text(func(c *Config) *string { return &c.Store.Database })},
 		{Name: "dbcount", Meaning: "number of databases, 1", set: func(c *Config, v string) error {
 			if v != "1" {
 				return fmt.Errorf("%q: one process drives one database; start one process for each", v)
@@ -122,9 +119,9 @@ func runKeys() []Key {
 	return []Key{
 		{Name: "loaders", Meaning: "parallel loaders", set: whole(func(c *Config) *int { return &c.Run.Loaders })},
 		{Name: "requesters", Meaning: "parallel requesters", set: whole(func(c *Config) *int { return &c.Run.Requesters })},
-		{Name: "requests", Meaning: "requests of each requester", set: whole(func(c *Config) *int64 { return &c.Run.RequestsPerRequester })},
+		{Name: "requests", Meaning: "requests of each requester, 0 for as many as maxtime allows", set: whole(func(c *Config) *int64 { return &c.Run.RequestsPerRequester })},
 		{Name: "requestrate", Meaning: "requests per second of each requester, 0 for no limit", set: real(func(c *Config) *float64 { return &c.Run.RatePerRequester })},
-		{Name: "maxtime", Meaning: "seconds of measured requests", set: whole(func(c *Config) *int64 { return &c.Run.MaxTimeS })},
+		{Name: "maxtime", Meaning: "seconds of measured requests, 0 for no bound", set: whole(func(c *Config) *int64 { return &c.Run.MaxTimeS })},
 		{Name: "warmup_time", Meaning: "seconds of requests before measuring", set: whole(func(c *Config) *int64 { return &c.Run.WarmupS })},
 		{Name: "max_failed_requests", Meaning: "failures a requester may have, below 0 for any number", set: whole(func(c *Config) *int64 { return &c.Run.MaxFailedPerRequester })},
 		{Name: "bulk_insert_count", Meaning: "rows of one insert of the load", set: whole(func(c *Config) *int { return &c.Run.BulkRows })},
@@ -152,7 +149,7 @@ func runKeys() []Key {
 		{Name: "use_hdr_histogram", Meaning: "legacy output from HdrHistogram", set: boolean(func(c *Config) *bool { return &c.Run.HDR })},
 		{Name: "hdr_histogram_accuracy", Meaning: "significant digits, 1 to 5", set: whole(func(c *Config) *int { return &c.Run.HDRDigits })},
 		{Name: "hdr_histogram_max_latency", Meaning: "largest latency in microseconds", set: whole(func(c *Config) *int64 { return &c.Run.HDRMaxUS })},
-		{Name: "max_retries", Meaning: "retries of a transaction", set: whole(func(c *Config) *int { return &c.Run.MaxRetries })},
+		{Name: "max_retries", Meaning: "retries of a transaction that was rolled back", set: whole(func(c *Config) *int { return &c.Run.MaxRetries })},
 		{Name: "skip_transactions", Meaning: "no transactions on document stores", set: boolean(func(c *Config) *bool { return &c.Run.SkipTransactions })},
 		{Name: "mysql_disable_binlog_load", Meaning: "load without binary log", set: boolean(func(c *Config) *bool { return &c.Run.DisableBinlogInLoad })},
 	}
@@ -236,17 +233,18 @@ func mixKeys() []Key {
 type accessPrefix struct {
 	prefix, what string
 	access       *Access
+	section      degree.Section // what Real draws from; none for deletes
 }
 
 func (c *Config) accesses() []accessPrefix {
 	return []accessPrefix{
-		{"read_", "link reads correlated with out-degree", &c.LinkReads},
-		{"read_uncorr_", "other link reads; other link writes too unless compat is off", &c.LinkReadsUncorrelated},
-		{"write_", "link writes correlated with out-degree", &c.LinkWrites},
-		{"write_uncorr_", "other link writes with compat off", &c.LinkWritesUncorrelated},
-		{"node_read_", "node reads", &c.NodeReads},
-		{"node_update_", "node updates", &c.NodeUpdates},
-		{"node_delete_", "node deletes", &c.NodeDeletes},
+		{"read_", "link reads correlated with out-degree", &c.LinkReads, degree.LinkReads},
+		{"read_uncorr_", "other link reads; other link writes too unless compat is off", &c.LinkReadsUncorrelated, degree.LinkReads},
+		{"write_", "link writes correlated with out-degree", &c.LinkWrites, degree.LinkWrites},
+		{"write_uncorr_", "other link writes with compat off", &c.LinkWritesUncorrelated, degree.LinkWrites},
+		{"node_read_", "node reads", &c.NodeReads, degree.NodeReads},
+		{"node_update_", "node updates", &c.NodeUpdates, degree.NodeWrites},
+		{"node_delete_", "node deletes", &c.NodeDeletes, ""},
 	}
 }
 

@@ -110,9 +110,10 @@ type workload struct {
 func workloadOf(p Profile) workload {
 	if p == P2011 {
 		return workload{
-			mix: Mix{graph.AddLink: 8.98866, graph.DeleteLink: 2.99077, graph.UpdateLink: 8.01221,
-				graph.CountLinks: 4.88636, graph.MultigetLinks: 0.52611, graph.ListLinks: 50.71191,
-				graph.AddNode: 2.57328, graph.UpdateNode: 7.36644, graph.DeleteNode: 1.01159, graph.GetNode: 12.93267},
+			mix: Mix{graph.AddLink: 8.9886601, graph.DeleteLink: 2.9907664, graph.UpdateLink: 8.0122125,
+				graph.CountLinks: 4.8863567, graph.MultigetLinks: 0.5261142, graph.ListLinks: 50.7119145,
+				graph.AddNode: 2.5732789, graph.UpdateNode: 7.366437, graph.DeleteNode: 1.0115914,
+				graph.GetNode: 12.9326683},
 			linkDataMedian: 8, nodeDataMedian: 128,
 		}
 	}

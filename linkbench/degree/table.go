@@ -73,6 +73,26 @@ func (t *Table) Mean() float64 {
 	return sum
 }
 
+// Weights turns a table of accesses per id into what access functions of kind real draw from: element v, from 1 to
+// Max, is the expected number of accesses of an id up to its v-th one. Its length is the largest value of the
+// table, which the data bound, plus one.
+func (t *Table) Weights() []float64 {
+	share := make([]float64, t.Max()+1) // of ids with so many accesses, then of those with as many or more
+	before := 0.0
+	for i, v := range t.value {
+		share[v] = t.cumulative[i] - before
+		before = t.cumulative[i]
+	}
+	for v := len(share) - 2; v >= 0; v-- {
+		share[v] += share[v+1]
+	}
+	share[0] = 0
+	for v := 1; v < len(share); v++ {
+		share[v] += share[v-1]
+	}
+	return share
+}
+
 // Tables are the sections of one distribution file.
 type Tables map[Section]*Table
 

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
 )
 
 // numBuckets is the original's histogram: ten of 0.1 ms, ninety-nine of 1 ms, nine of 100 ms, nine of 1 s, and
@@ -56,6 +58,16 @@ func (l *Latencies) Add(us, n int64) {
 	l.n += n
 	l.sumUS += float64(us) * float64(n)
 	l.maxUS = max(l.maxUS, us)
+}
+
+// AddHistogram counts what a histogram of microseconds holds. A value is known to within the histogram's cell, so
+// one near a bucket's edge may be counted in the next.
+func (l *Latencies) AddHistogram(h *hdrhistogram.Histogram) {
+	for _, bar := range h.Distribution() {
+		if bar.Count > 0 {
+			l.Add(min(bar.To, h.Max()), bar.Count)
+		}
+	}
 }
 
 // Count is the number of operations.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/HdrHistogram/hdrhistogram-go"
+
 	"insertbench/linkbench/javarand"
 )
 
@@ -158,6 +160,25 @@ func TestJavaDouble(t *testing.T) {
 		if got := javaDouble(x); got != want {
 			t.Errorf("%v: %s, want %s", x, got, want)
 		}
+	}
+}
+
+// Values below 2,048 µs are exact in a histogram of three digits, so bucket edges hold here.
+func TestAddHistogram(t *testing.T) {
+	h := hdrhistogram.New(1, 3_600_000_000, 3)
+	var want Latencies
+	for _, us := range []int64{5, 99, 100, 950, 999, 1000} {
+		for range us%7 + 1 {
+			if err := h.RecordValue(us); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want.Add(us, us%7+1)
+	}
+	var got Latencies
+	got.AddHistogram(h)
+	if got != want {
+		t.Errorf("%+v, want %+v", got, want)
 	}
 }
 

@@ -70,7 +70,7 @@ func (c *id2Chooser) owned(id2 int64) int64 {
 	return id2
 }
 
-// several draws n id2s into dst[:0]. The first release's are distinct as far as a hundred tries each allow, and
+// several draws n id2s into dst[:0]. The first release's are distinct as far as a hundred more tries each allow, and
 // are simply the first ones where its span holds no more than n.
 func (c *id2Chooser) several(dst []int64, n int, rng *javarand.Random, id1 int64, k int, p float64) []int64 {
 	dst = dst[:0]
@@ -86,10 +86,10 @@ func (c *id2Chooser) several(dst []int64, n int, rng *javarand.Random, id1 int64
 		}
 		return dst
 	}
-	const tries = 100
+	const retries = 100
 	for range n {
 		id2 := c.one(rng, id1, k, p)
-		for t := 1; t < tries && contains(dst, id2); t++ {
+		for t := 0; t < retries && contains(dst, id2); t++ {
 			id2 = c.one(rng, id1, k, p)
 		}
 		dst = append(dst, id2)

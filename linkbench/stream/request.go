@@ -33,7 +33,7 @@ type Requests struct {
 	rng                                      *javarand.Random
 	id2                                      id2Chooser
 	history                                  *history
-	last                                     int64 // node of the last node operation, for round robin
+	at, linksAt                              position // of nodes and of links, for which round robin never counts on
 	paced                                    bool
 	req                                      Request
 	buf                                      []byte
@@ -96,7 +96,7 @@ func (r *Requests) op() graph.Op {
 
 // target draws id1 and type of a link operation and returns the type's number.
 func (r *Requests) target(b *blend) int {
-	r.req.Link.ID1 = b.choose(r.rng)
+	r.req.Link.ID1 = b.choose(r.rng, &r.linksAt)
 	k := int(r.rng.Int32n(int32(r.w.cfg.LinkTypes)))
 	r.req.Link.Type = graph.FirstLinkType + int64(k)
 	return k
@@ -177,13 +177,13 @@ func (r *Requests) node(nowMS int64) {
 		n.Data = r.fill(r.nodeAdd, r.w.nodeBytes.Choose(r.rng))
 		return
 	case graph.UpdateNode:
-		n.ID = r.w.nodeUpdates.choose(r.rng, r.last)
+		n.ID = r.w.nodeUpdates.choose(r.rng, &r.at)
 		n.Version, n.TimeS = graph.UpdateVersion, int32(nowMS/1000)
 		n.Data = r.fill(r.nodeUpdate, r.w.nodeBytes.Choose(r.rng))
 	case graph.DeleteNode:
-		n.ID = r.w.nodeDeletes.choose(r.rng, r.last)
+		n.ID = r.w.nodeDeletes.choose(r.rng, &r.at)
 	case graph.GetNode:
-		n.ID = r.w.nodeReads.choose(r.rng, r.last)
+		n.ID = r.w.nodeReads.choose(r.rng, &r.at)
 	}
-	r.last = n.ID
+	r.at.last = n.ID
 }

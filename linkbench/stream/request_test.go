@@ -207,8 +207,8 @@ func TestArithmeticAccess(t *testing.T) {
 	} {
 		cfg := config.Default(config.P2017)
 		cfg.MaxID1 = 101
-		ch := newChooser(&cfg, c.access, nil)
-		if got := ch.choose(javarand.New(12345), 7); got != c.want {
+		ch := newChooser(&cfg, nodeReads, c.access, "", nil)
+		if got := ch.choose(javarand.New(12345), &position{last: 7}); got != c.want {
 			t.Errorf("%v %d: %d, want %d", c.access.Kind, c.access.Config, got, c.want)
 		}
 	}

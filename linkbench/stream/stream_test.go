@@ -122,7 +122,7 @@ func TestAccessVectors(t *testing.T) {
 		}[c.Kind]
 		rng := javarand.New(12345)
 		for i, r := range c.Rows {
-			if got := ch.choose(rng, 0); got != r[1] {
+			if got := ch.choose(rng, new(position)); got != r[1] {
 				t.Errorf("%s n %d draw %d: %d, want %d (rank %d)", c.Kind, c.N, i, got, r[1], r[0])
 			}
 			rows++
@@ -130,6 +130,49 @@ func TestAccessVectors(t *testing.T) {
 	}
 	if rows != 21*20 {
 		t.Errorf("%d draws, the recording has 420", rows)
+	}
+}
+
+// Ranks drawn by measured accesses, and how many accesses the data give the ids of ranks 1, 10, 100 and 1,000.
+func TestRealAccessVectors(t *testing.T) {
+	var doc struct {
+		N     int64
+		Cases []struct {
+			Kind   string
+			Choose []int64   `json:"choose_Random12345_fresh_state"`
+			Counts []float64 `json:"expectedCount_1_10_100_1000"`
+		}
+	}
+	if err := json.Unmarshal([]byte(read(t, "testdata/real_access.json")), &doc); err != nil {
+		t.Fatal(err)
+	}
+	cfg := config.Default(config.P2017)
+	cfg.MaxID1 = doc.N + 1
+	real := config.Access{Kind: config.Real}
+	cfg.LinkReads, cfg.LinkWrites, cfg.NodeReads, cfg.NodeUpdates = real, real, real, real
+	w := workload(t, cfg)
+	for _, c := range doc.Cases {
+		ch := map[string]*chooser{"LINK_READS": &w.linkReads.correlated, "LINK_WRITES": &w.linkWrites.correlated,
+			"NODE_READS": &w.nodeReads}[c.Kind]
+		section := map[string]degree.Section{"LINK_READS": degree.LinkReads, "LINK_WRITES": degree.LinkWrites,
+			"NODE_READS": degree.NodeReads}[c.Kind]
+		rng, at := javarand.New(12345), new(position)
+		var got []int64
+		for range c.Choose {
+			got = append(got, 1+ch.real(rng, at))
+		}
+		if d := cmp.Diff(c.Choose, got); d != "" {
+			t.Errorf("%s (-recorded +ours):\n%s", c.Kind, d)
+		}
+		for i, rank := range []int64{1, 10, 100, 1000} {
+			if got := w.cfg.Tables[section].At(1 - float64(rank-1)/float64(doc.N)); float64(got) != c.Counts[i] {
+				t.Errorf("%s rank %d: %d accesses, recorded %v", c.Kind, rank, got, c.Counts[i])
+			}
+		}
+	}
+	cfg.NodeDeletes = real
+	if _, err := cfg.Resolve(); err == nil || !strings.Contains(err.Error(), "node_delete_function") {
+		t.Errorf("deletes without data: %v", err)
 	}
 }
 

@@ -45,17 +45,17 @@ func New(cfg *config.Config) (*Workload, error) {
 	nodes := dist.NewShuffler(dist.SeedNodes, dist.Groups, n)
 	w.linkReads = blend{
 		percent:      cfg.ReadUncorrelatedPercent,
-		correlated:   newChooser(cfg, cfg.LinkReads, correlated),
-		uncorrelated: newChooser(cfg, cfg.LinkReadsUncorrelated, uncorrelated),
+		correlated:   newChooser(cfg, linkReads, cfg.LinkReads, degree.LinkReads, correlated),
+		uncorrelated: newChooser(cfg, linkReadsUncorrelated, cfg.LinkReadsUncorrelated, degree.LinkReads, uncorrelated),
 	}
 	w.linkWrites = blend{
 		percent:      cfg.WriteUncorrelatedPercent,
-		correlated:   newChooser(cfg, cfg.LinkWrites, correlated),
-		uncorrelated: newChooser(cfg, cfg.LinkWritesUncorrelated, uncorrelated),
+		correlated:   newChooser(cfg, linkWrites, cfg.LinkWrites, degree.LinkWrites, correlated),
+		uncorrelated: newChooser(cfg, linkWritesUncorrelated, cfg.LinkWritesUncorrelated, degree.LinkWrites, uncorrelated),
 	}
-	w.nodeReads = newChooser(cfg, cfg.NodeReads, nodes)
-	w.nodeUpdates = newChooser(cfg, cfg.NodeUpdates, nodes)
-	w.nodeDeletes = newChooser(cfg, cfg.NodeDeletes, nodes)
+	w.nodeReads = newChooser(cfg, nodeReads, cfg.NodeReads, degree.NodeReads, nodes)
+	w.nodeUpdates = newChooser(cfg, nodeUpdates, cfg.NodeUpdates, degree.NodeWrites, nodes)
+	w.nodeDeletes = newChooser(cfg, nodeDeletes, cfg.NodeDeletes, "", nodes)
 	w.multiget = multigetSize(cfg)
 	sum := 0.0
 	for op, p := range cfg.Mix {

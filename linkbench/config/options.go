@@ -1,0 +1,33 @@
+package config
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// WriteOptions writes the page of all keys, Markdown: what each sets, and which have no effect and why.
+func WriteOptions(w io.Writer) error {
+	b := bufio.NewWriter(w) // an error stays with it until Flush
+	fmt.Fprint(b, "# Settings of LinkBench's properties files\n\n",
+		"`linkbench` reads the original's configuration files as they are: `--config=FILE` reads the file and the\n",
+		"`workload_file` it names, `-D key=value` overrides a setting. What isn't set has the value of the profile. A key\n",
+		"that isn't listed here is an error. This page is made from the table the program reads files by.\n\n",
+		"| key | meaning |\n|---|---|\n")
+	var ignored []Key
+	for _, k := range Keys() {
+		if k.Ignored != "" {
+			ignored = append(ignored, k)
+			continue
+		}
+		fmt.Fprintf(b, "| `%s` | %s |\n", k.Name, cell(k.Meaning))
+	}
+	fmt.Fprint(b, "\n## Keys without effect\n\n| key | why |\n|---|---|\n")
+	for _, k := range ignored {
+		fmt.Fprintf(b, "| `%s` | %s |\n", k.Name, cell(k.Ignored))
+	}
+	return b.Flush()
+}
+
+func cell(s string) string { return strings.ReplaceAll(s, "|", `\|`) }
