@@ -312,3 +312,22 @@ func TestBatchLimitIsTheServers(t *testing.T) {
 		t.Errorf("a statement above the limit: got %v with class %v, want fatal", err, drivers.ClassOf(err))
 	}
 }
+
+// MySQL makes itself a certificate that nobody signed.
+func TestTLS(t *testing.T) {
+	address := servertest.MySQL(t)
+	dsn := "root@tcp(" + address + ")/mysql"
+	for _, mode := range []string{"preferred", "skip-verify"} {
+		db, err := mysql.Open(context.Background(), mysql.Config{DSN: dsn, TLS: mode})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := db.Identity().Transport, "tcp "+address+", TLSv1.3"; got != want {
+			t.Errorf("--tls=%s: transport %q, want %q", mode, got, want)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	wantRefused(t, mysql.Config{DSN: dsn, TLS: "required"}, drivers.ErrConnect, "certificate isn't trusted", "--tls=skip-verify")
+}
