@@ -142,6 +142,7 @@ func (f Faults) run(t *testing.T, fault fault) {
 		broken.add(r)
 	}
 	total.add(broken)
+	proxy.Stop() // or saying goodbye takes its time
 	if fault.harmless && broken.acked != broken.sent {
 		t.Errorf("%d of %d rows were acknowledged, want all", broken.acked.Rows, broken.sent.Rows)
 	}

@@ -2,6 +2,7 @@ package mongo
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"strings"
 	"testing"
@@ -214,6 +215,39 @@ func FuzzDocument(f *testing.F) {
 			if got, ok := raw.Lookup("product").Int32OK(); !ok || got != value {
 				t.Fatalf("product is %d, want %d", got, value)
 			}
+		}
+	})
+}
+
+// FuzzReply: whatever a server answers is read without a panic, and a count
+// is only taken for a number.
+func FuzzReply(f *testing.F) {
+	for _, d := range []bson.D{
+		{{Key: "n", Value: int32(5)}, {Key: "ok", Value: 1.0}},
+		{{Key: "n", Value: "5"}, {Key: "storageSize", Value: 1e300}, {Key: "indexSize", Value: int64(1)}},
+		{{Key: "cursor", Value: bson.D{{Key: "firstBatch", Value: bson.A{bson.D{{Key: "rows", Value: 0.5}}}}}}},
+		{{Key: "isWritablePrimary", Value: true}, {Key: "hosts", Value: bson.A{"a", "b"}}, {Key: "ferretdb", Value: bson.D{}}},
+	} {
+		raw, err := bson.Marshal(d)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(raw)
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		doc := bson.Raw(raw)
+		if len(raw) < 5 || binary.LittleEndian.Uint32(raw) != uint32(len(raw)) || doc.Validate() != nil {
+			return // the client refuses such a reply before we see it
+		}
+		acknowledged(doc)
+		_, _ = parseHello(doc)
+		_, _ = sizeOfDatabase(doc)
+		_, _ = firstBatch(doc)
+		_ = foreignFields(doc)
+		_ = text(doc, "a", "b")
+		var d bson.D
+		if bson.Unmarshal(doc, &d) == nil {
+			hideSecrets(d)
 		}
 	})
 }

@@ -39,8 +39,8 @@ const (
 type Config struct {
 	// URI is a connection string; empty means mongodb://127.0.0.1:27017. It may
 	// hold a password: print it through RedactURI only. Its retryWrites,
-	// retryReads, timeouts and pool sizes are not used: a statement is never
-	// sent again by the client, and deadlines are the ones below.
+	// timeouts and heartbeats are not used: a statement is never sent again by
+	// the client, and deadlines are the ones below.
 	URI string
 	// Database is where the tables live; empty means ibench.DatabaseName.
 	Database string
@@ -67,9 +67,10 @@ type Config struct {
 	// ConnectTimeout bounds finding the server and logging in; 0 means 5 s.
 	ConnectTimeout time.Duration
 	// StatementTimeout bounds one answer; 0 means 10 minutes. Index builds and
-	// Sums have none; the operating system's keepalive finds a dead peer.
+	// Sums may take longer, as long as the server answers pings meanwhile.
 	StatementTimeout time.Duration
-	// StorageEngine is the engine that the server must report; empty takes any.
+	// StorageEngine is the engine that the server must report, in any case;
+	// empty takes any.
 	StorageEngine string
 }
 
@@ -145,6 +146,9 @@ func (c Config) clientOptions() (*options.ClientOptions, error) {
 		SetServerMonitoringMode("poll").SetHeartbeatInterval(24 * time.Hour).
 		SetMinPoolSize(0).SetMaxConnIdleTime(0), nil
 }
+
+// isSRV says whether the hosts come from a DNS record.
+func (c Config) isSRV() bool { return strings.HasPrefix(c.URI, "mongodb+srv://") }
 
 var (
 	// userInfo goes to the last @, since a password that wasn't escaped as it

@@ -2,6 +2,8 @@ package mongo_test
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -82,9 +84,23 @@ func TestConformanceDocumentDB(t *testing.T) {
 
 // TestConformanceMongod runs the suite against a real mongod or mongos.
 func TestConformanceMongod(t *testing.T) {
-	suite := conformance(t, mongo.Config{URI: servertest.Mongod(t), Database: "conformance_mongo"})
-	suite.Want = drivers.Identity{DBMS: "mongo"}
-	drivertest.Run(t, suite)
+	uri := servertest.Mongod(t)
+	for _, transactions := range []bool{false, true} {
+		t.Run(fmt.Sprintf("transactions %v", transactions), func(t *testing.T) {
+			config := mongo.Config{URI: uri, Database: "conformance_mongo", Transactions: transactions}
+			db, err := mongo.Open(context.Background(), config)
+			if transactions && errors.Is(err, drivers.ErrConfig) {
+				t.Skip(err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			db.Close()
+			suite := conformance(t, config)
+			suite.Want = drivers.Identity{DBMS: "mongo"}
+			drivertest.Run(t, suite)
+		})
+	}
 }
 
 // conformance reaches the server by the stock client, beside the code under test.

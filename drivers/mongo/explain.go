@@ -33,9 +33,6 @@ func explain(err error, c Config, o *options.ClientOptions, w *watch) error {
 	for _, host := range sortedKeys(failures) {
 		return drivers.Connectf("%s: %s", target, explainHost(host, failures[host], o, c))
 	}
-	if errors.Is(err, context.Canceled) && w.giveUp == nil {
-		return fmt.Errorf("connecting to %s: %w", target, err)
-	}
 	return drivers.Connectf("%s did not answer within %s (%s); is a server there, and does it speak the MongoDB protocol?", target, c.ConnectTimeout, c.redact(err))
 }
 

@@ -91,7 +91,7 @@ func (s *Server) identify(ctx context.Context, address string, tlsVersion uint16
 		engine = unknownEngine
 	}
 	s.keepsNothing = engine == keepNothingEngine
-	if want := s.cfg.StorageEngine; want != "" && want != engine {
+	if want := s.cfg.StorageEngine; want != "" && !strings.EqualFold(want, engine) {
 		return drivers.Configf("storage engine %s is asked for, but %s %s runs %s; start it with --storageEngine=%s, or leave the engine out", want, name, version, engine, want)
 	}
 	s.place = s.findPlace(ctx, address)

@@ -60,7 +60,7 @@ func TestIdentity(t *testing.T) {
 			{Name: "featureCompatibilityVersion", Value: "7.0"}}},
 		{"mmapv1", "MongoDB", "3.6.23", "mmapv1", "/data/mmap", 67108864 + 16<<20, []drivers.Setting{
 			{Name: "storage.journal.enabled", Value: "true"}, {Name: "storage.journal.commitIntervalMs", Value: "100"}, {Name: "storage.syncPeriodSecs", Value: "60"}}},
-		{"rocksdb", "MongoDB", "3.4.10", "rocksdb", "/data/rocks", 129000 + 82000, []drivers.Setting{
+		{"rocksdb", "MongoDB", "4.2.5", "rocksdb", "/data/rocks", 129000 + 82000, []drivers.Setting{
 			{Name: "storage.rocksdb.cacheSizeGB", Value: "1"}, {Name: "storage.rocksdb.compression", Value: "lz4"}}},
 		{"percona", "Percona Server for MongoDB", "6.0.12-9", "inMemory", "", 61440 + 106496, []drivers.Setting{
 			{Name: "inMemory.cache.maximum bytes configured", Value: "536870912"}, {Name: "storageEngine.persistent", Value: "false"}}},

@@ -51,7 +51,9 @@ func (s *Server) OpenInserter(ctx context.Context, table string) (ibench.Inserte
 	// client-wide timeout would add maxTimeMS to every command.
 	own := options.Client().SetDialer(in.dial).SetMaxPoolSize(1).SetSocketTimeout(s.cfg.StatementTimeout)
 	turn := s.inserters.Add(1) - 1
-	if s.hello.isMongos() {
+	// A client made of an SRV record can't be told to keep to one host; Open
+	// refused transactions there.
+	if s.hello.isMongos() && !s.cfg.isSRV() {
 		own.SetHosts([]string{s.options.Hosts[turn%int64(len(s.options.Hosts))]}).SetDirect(true)
 	}
 	bounded, cancel := context.WithTimeout(ctx, s.cfg.ConnectTimeout)
@@ -94,8 +96,8 @@ func (in *inserter) Reset() { in.command.reset() }
 // Insert sends the command, and its commit where transactions are on, and
 // checks that the server acknowledged every document.
 func (in *inserter) Insert(ctx context.Context) error {
-	if in.dial.isAborted() {
-		return &drivers.Error{Class: drivers.Fatal, Code: codeAborted, Err: fmt.Errorf("inserting: %w before this statement was sent", errAborted)}
+	if err := in.ended(ctx); err != nil {
+		return &drivers.Error{Class: drivers.Fatal, Code: codeAborted, Err: fmt.Errorf("inserting: nothing was sent: %w", err)}
 	}
 	if in.command.rows == 0 {
 		return nil
@@ -104,6 +106,14 @@ func (in *inserter) Insert(ctx context.Context) error {
 		return in.insertInTransaction(ctx)
 	}
 	return in.send(ctx, plain)
+}
+
+// ended says why nothing can be sent any more.
+func (in *inserter) ended(ctx context.Context) error {
+	if in.dial.isAborted() {
+		return errAborted
+	}
+	return ctx.Err()
 }
 
 // send runs the insert command.

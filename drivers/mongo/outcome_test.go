@@ -3,6 +3,7 @@ package mongo_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	"insertbench/drivers"
 	"insertbench/drivers/mongo"
 	"insertbench/drivers/mongo/wiretest"
+	"insertbench/ibench"
 )
 
 func reply(v ...bson.E) bson.D { return append(bson.D(v), bson.E{Key: "ok", Value: 1.0}) }
@@ -165,6 +167,27 @@ func TestAbort(t *testing.T) {
 	}
 }
 
+// TestCanceled: a context that ended before sends nothing, and one that ends
+// meanwhile leaves the outcome unknown.
+func TestCanceled(t *testing.T) {
+	s := wiretest.Start(t, wiretest.Config{})
+	in := openInserter(t, open(t, mongo.Config{URI: s.URI()}), "pi1")
+	ctx, cancel := context.WithCancel(context.Background())
+	s.Script("insert", wiretest.Step{Hang: true})
+	fill(in, 0, 5)
+	answer := make(chan error, 1)
+	go func() { answer <- in.Insert(ctx) }()
+	for s.Count("insert") == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	wantOutcome(t, <-answer, drivers.Unknown, "connection lost")
+	wantOutcome(t, in.Insert(ctx), drivers.Fatal, "aborted")
+	if n := s.Count("insert"); n != 1 {
+		t.Errorf("the server got %d inserts, want 1", n)
+	}
+}
+
 // TestServerGone: while nothing can be sent, nothing is unknown.
 func TestServerGone(t *testing.T) {
 	s := wiretest.Start(t, wiretest.Config{})
@@ -194,5 +217,31 @@ func TestStall(t *testing.T) {
 	fill(in, 0, 5)
 	if err := in.Insert(context.Background()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestLiveness: an index build may take longer than a statement as long as
+// the server answers pings, and is given up once it doesn't.
+func TestLiveness(t *testing.T) {
+	ctx := context.Background()
+	s := wiretest.Start(t, wiretest.Config{})
+	const timeout = 200 * time.Millisecond
+	db := open(t, mongo.Config{URI: s.URI(), StatementTimeout: timeout})
+	s.Script("createIndexes", wiretest.Step{Delay: 2 * timeout, Execute: true})
+	if err := db.CreateIndexes(ctx, "pi1", ibench.Indexes[:1]); err != nil {
+		t.Errorf("a slow build while the server answers: %v", err)
+	}
+	s.Script("createIndexes", wiretest.Step{Hang: true})
+	hang := make([]wiretest.Step, 100)
+	for i := range hang {
+		hang[i] = wiretest.Step{Hang: true}
+	}
+	s.Script("ping", hang...)
+	err := db.CreateIndexes(ctx, "pi1", ibench.Indexes[:1])
+	if err == nil || !strings.Contains(err.Error(), "answered no ping for 200ms") {
+		t.Errorf("a build while the server answers nothing: %v", err)
+	}
+	if drivers.ClassOf(err) != drivers.Unknown {
+		t.Errorf("its class is %q, want unknown", drivers.ClassOf(err))
 	}
 }

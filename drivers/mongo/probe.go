@@ -3,6 +3,7 @@ package mongo
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"insertbench/drivers"
 
@@ -20,6 +21,9 @@ const probeCollection = "ibench_probe"
 func (s *Server) probe(ctx context.Context) error {
 	if err := s.probeWriteConcern(ctx); err != nil {
 		return err
+	}
+	if s.cfg.Transactions && s.hello.isMongos() && s.cfg.isSRV() {
+		return drivers.Configf("transactions through mongos must stay on one router each, which a mongodb+srv URI doesn't allow; name the routers in a mongodb:// URI")
 	}
 	if s.cfg.Transactions {
 		return s.probeTransactions(ctx)
@@ -141,15 +145,28 @@ func endTransaction(command string, txnNumber int64, wc writeConcern) bson.D {
 	return d
 }
 
-// firstBatch is the first batch of a cursor's reply.
+// firstBatch is the first batch of a cursor's reply. The client's decoder
+// isn't used: it panics on a nested document with a wrong length.
 func firstBatch(reply bson.Raw) ([]bson.Raw, error) {
-	var r struct {
-		Cursor struct {
-			FirstBatch []bson.Raw `bson:"firstBatch"`
-		} `bson:"cursor"`
+	v, err := reply.LookupErr("cursor", "firstBatch")
+	if err != nil {
+		return nil, fmt.Errorf("the reply has no first batch: %w", err)
 	}
-	if err := bson.Unmarshal(reply, &r); err != nil {
-		return nil, err
+	array, ok := v.ArrayOK()
+	if !ok {
+		return nil, errors.New("the reply's first batch is no array")
 	}
-	return r.Cursor.FirstBatch, nil
+	values, err := array.Values()
+	if err != nil {
+		return nil, fmt.Errorf("the reply's first batch can't be read: %w", err)
+	}
+	var batch []bson.Raw
+	for _, v := range values {
+		doc, ok := v.DocumentOK()
+		if !ok || doc.Validate() != nil {
+			return nil, errors.New("the reply's first batch holds something else than documents")
+		}
+		batch = append(batch, doc)
+	}
+	return batch, nil
 }

@@ -72,9 +72,12 @@ func (s *Server) CreateIndexes(ctx context.Context, table string, indexes []iben
 		for _, column := range x.Columns {
 			keys = append(keys, bson.E{Key: s.names.of(column), Value: int32(1)})
 		}
-		_, err := runOn(ctx, s.database(), bson.D{
-			{Key: "createIndexes", Value: table},
-			{Key: "indexes", Value: bson.A{bson.D{{Key: "key", Value: keys}, {Key: "name", Value: indexName(x)}}}}})
+		err := s.whileAlive(ctx, func(ctx context.Context) error {
+			_, err := runOn(ctx, s.database(), bson.D{
+				{Key: "createIndexes", Value: table},
+				{Key: "indexes", Value: bson.A{bson.D{{Key: "key", Value: keys}, {Key: "name", Value: indexName(x)}}}}})
+			return err
+		})
 		if err != nil {
 			return classify(fmt.Sprintf("building index %s on %s.%s", indexName(x), s.cfg.Database, table), err, plain)
 		}
@@ -137,7 +140,11 @@ func (s *Server) Sums(ctx context.Context, table string) (sums ibench.Sums, keep
 	if s.readConcern != "" {
 		command = append(command, bson.E{Key: "readConcern", Value: bson.D{{Key: "level", Value: s.readConcern}}})
 	}
-	reply, err := readOn(ctx, s.database(), command)
+	var reply bson.Raw
+	err = s.whileAlive(ctx, func(ctx context.Context) (err error) {
+		reply, err = readOn(ctx, s.database(), command)
+		return err
+	})
 	if err != nil {
 		return ibench.Sums{}, false, fmt.Errorf("summing collection %s.%s: %w", s.cfg.Database, table, err)
 	}

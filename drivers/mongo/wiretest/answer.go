@@ -49,6 +49,10 @@ func (s *Server) answer(q request, sess *session) (bson.D, ending) {
 	if !scripted {
 		return s.execute(q, name, sess), goOn
 	}
+	select {
+	case <-time.After(step.Delay):
+	case <-s.done:
+	}
 	own := bson.D(nil)
 	if step.Execute {
 		own = s.execute(q, name, sess)
@@ -102,6 +106,9 @@ func (s *Server) execute(q request, name string, sess *session) bson.D {
 	}
 	switch name {
 	case "hello", "isMaster", "ismaster":
+		if s.config.NoHello && name == "hello" {
+			return failure(59, "CommandNotFound", "no such command: 'hello'")
+		}
 		return s.hello(q)
 	case "saslStart", "saslContinue":
 		return s.sasl(q, name, sess)
@@ -136,7 +143,7 @@ func (s *Server) orElse(given, own bson.D) bson.D {
 
 // hello is the answer of a mongod 7.0 in its role.
 func (s *Server) hello(q request) bson.D {
-	d := bson.D{{Key: "helloOk", Value: true}, {Key: "isWritablePrimary", Value: !s.config.Secondary}, {Key: "ismaster", Value: !s.config.Secondary}}
+	d := bson.D{{Key: "helloOk", Value: !s.config.NoHello}, {Key: "isWritablePrimary", Value: !s.config.Secondary}, {Key: "ismaster", Value: !s.config.Secondary}}
 	if s.config.Mongos {
 		d = append(d, bson.E{Key: "msg", Value: "isdbgrid"})
 	}

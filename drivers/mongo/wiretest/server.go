@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/bson"
 )
@@ -38,8 +39,10 @@ type Config struct {
 	Transactions Transactions
 	// BuildInfo, Status, CmdLine, DBStats and CollStats replace the answers.
 	BuildInfo, Status, CmdLine, DBStats, CollStats bson.D
-	// Hello is laid over the answer to hello.
-	Hello bson.D
+	// Hello is laid over the answer to hello. NoHello makes it know that
+	// command by its older name only, as before 4.4.2.
+	Hello   bson.D
+	NoHello bool
 	// TLS makes it speak TLS only.
 	TLS *tls.Config
 	// User and Password make it want a login with SCRAM-SHA-256.
@@ -78,6 +81,8 @@ func (c Command) Keys() []string {
 // Step is what happens to the next command of its name, in place of what the
 // server would do by itself.
 type Step struct {
+	// Delay comes before anything else.
+	Delay time.Duration
 	// Execute makes the command have its effect first.
 	Execute bool
 	// Reply replaces the answer.
