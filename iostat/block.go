@@ -123,7 +123,7 @@ func (r Root) byNumber(number string) (blockDev, bool) {
 
 // beneath lists the devices one layer below: the disk of a partition, the members of a stacked
 // device (Documentation/ABI/testing/sysfs-block, slaves), the paths of a multipath NVMe namespace.
-// What a loop device lies on is a file, see backing.
+// What a loop device lies on is a file, see add.
 func (r Root) beneath(b blockDev) []blockDev {
 	if b.parent != "" {
 		return []blockDev{{name: b.parent}}
@@ -160,19 +160,25 @@ func (r Root) nvmePaths(name string) []string {
 	return out
 }
 
-// maxDepth bounds stacks of devices and file systems; real ones have four or five layers.
+// maxDepth bounds stacks of file systems and of devices; real ones have four or five layers.
 const maxDepth = 16
 
-// descend visits b and all that is beneath it; last says that nothing is.
-func (r Root) descend(b blockDev, depth int, visit func(d blockDev, last bool)) {
-	under := r.beneath(b)
-	visit(b, len(under) == 0 || depth == 0)
-	if depth == 0 {
-		return
+// descend visits b and all that is beneath it, each once; last says that nothing is beneath.
+func (r Root) descend(b blockDev, visit func(d blockDev, last bool)) {
+	seen := map[string]bool{}
+	var down func(b blockDev)
+	down = func(b blockDev) {
+		if seen[b.name] {
+			return
+		}
+		seen[b.name] = true
+		under := r.beneath(b)
+		visit(b, len(under) == 0)
+		for _, u := range under {
+			down(u)
+		}
 	}
-	for _, u := range under {
-		r.descend(u, depth-1, visit)
-	}
+	down(b)
 }
 
 // findDisk makes a disk of a name given by a user.
@@ -195,7 +201,7 @@ func (r Root) countOnce(disks []*disk) []int {
 	left := map[string]bool{}
 	for _, d := range disks {
 		under := map[string]bool{}
-		r.descend(blockDev{d.name, d.parent}, maxDepth, func(b blockDev, _ bool) { under[b.name] = true })
+		r.descend(blockDev{d.name, d.parent}, func(b blockDev, _ bool) { under[b.name] = true })
 		for _, o := range disks {
 			switch {
 			case o == d:

@@ -49,6 +49,9 @@ func (r Root) dataDisks(dir string, depth int) (Devices, error) {
 
 // mountFor finds the mount below dir, in the mount namespace dir is seen through.
 func (r Root) mountFor(dir string) (mount, error) {
+	if dir == "" || strings.IndexByte(dir, 0) >= 0 {
+		return mount{}, fmt.Errorf("%q is not a directory", dir)
+	}
 	pid, inner := "self", dir
 	prefix := r.proc() + "/"
 	if rest, ok := strings.CutPrefix(dir, prefix); ok {
@@ -251,7 +254,7 @@ func (r Root) btrfsDevices(d *Devices, m mount, depth int) error {
 func (r Root) addNamed(d *Devices, name string, depth int) error {
 	b, err := r.findBlock(r.deviceName(name))
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: %w; name the device with --device", err, ErrNoDevice)
 	}
 	r.add(d, b, true, depth)
 	return nil
@@ -262,7 +265,7 @@ func (r Root) addNamed(d *Devices, name string, depth int) error {
 func (r Root) add(d *Devices, b blockDev, mounted bool, depth int) {
 	d.Logical = appendNew(d.Logical, b.name)
 	d.Watch = appendNew(d.Watch, r.watchFor(d, b, mounted)...)
-	r.descend(b, maxDepth, func(at blockDev, last bool) {
+	r.descend(b, func(at blockDev, last bool) {
 		if !last {
 			return
 		}
@@ -292,7 +295,7 @@ func (r Root) watchFor(d *Devices, b blockDev, mounted bool) []string {
 	for depth := 0; len(layer) > 0 && depth < maxDepth && !slices.ContainsFunc(layer, counts); depth++ {
 		var next []blockDev
 		for _, l := range layer {
-			next = append(next, r.beneath(l)...)
+			next = appendNew(next, r.beneath(l)...)
 		}
 		layer = next
 	}
@@ -345,7 +348,7 @@ func (d *Devices) note(format string, args ...any) {
 	d.Notes = appendNew(d.Notes, fmt.Sprintf(format, args...))
 }
 
-func appendNew(to []string, add ...string) []string {
+func appendNew[T comparable](to []T, add ...T) []T {
 	for _, a := range add {
 		if !slices.Contains(to, a) {
 			to = append(to, a)

@@ -150,6 +150,18 @@ func TestDataDisksBadInput(t *testing.T) {
 		t.Errorf("want not there, got %v", err)
 	}
 	r := unpack(t, "devices/partition.txtar")
+	for _, dir := range []string{"", "/a\x00b"} {
+		if _, err := r.DataDisks(dir); err == nil {
+			t.Errorf("%q: want an error", dir)
+		}
+	}
+	// Devices that claim to be made of each other.
+	for _, pair := range [][2]string{{"sda", "sdb"}, {"sdb", "sda"}, {"sdb", "sdb"}} {
+		put(t, r.sys("block", pair[0], "slaves", pair[1]), "-> ../x")
+	}
+	if _, err := r.DeviceDisks("sda"); err != nil {
+		t.Error(err)
+	}
 	put(t, r.proc("self/mountinfo"), "21 1 8:1 / / rw,relatime shared:1 - ext4 /dev/root rw") // cut short
 	if _, err := r.DataDisks("/var"); err == nil {
 		t.Error("want an error for a mountinfo cut short")

@@ -104,7 +104,7 @@ func (r Root) stack(disks []string) []blockDev {
 		if err != nil {
 			continue
 		}
-		r.descend(b, maxDepth, func(at blockDev, _ bool) {
+		r.descend(b, func(at blockDev, _ bool) {
 			if at.parent == "" && !seen[at.name] {
 				seen[at.name] = true
 				out = append(out, at)

@@ -33,15 +33,14 @@ const (
 
 var errCutShort = errors.New("cut short")
 
-// parseProcStat reads one line. The command's name stands in parentheses and may hold anything, so
-// the fields start after the last one.
+// parseProcStat reads the file. The command's name stands in parentheses and may hold anything, a
+// newline too, so the fields start after the last one.
 func parseProcStat(b []byte) (procStat, error) {
-	line, _, ok := nextLine(b)
-	i := bytes.LastIndexByte(line, ')')
+	i := bytes.LastIndexByte(b, ')')
+	line, _, ok := nextLine(b[i+1:])
 	if !ok || i < 0 {
 		return procStat{}, errCutShort
 	}
-	line = line[i+1:]
 	var p procStat
 	var ppid int64
 	to := [...]struct {
@@ -74,6 +73,10 @@ func parseProcStat(b []byte) (procStat, error) {
 	p.ppid = int(ppid)
 	return p, nil
 }
+
+// ended reports whether the process is a zombie: its parent hasn't waited for it, and it holds no
+// memory any more.
+func (p procStat) ended() bool { return p.state == 'Z' || p.state == 'X' }
 
 // procIO is what is wanted of /proc/PID/io, in bytes. The kernel adds what a child did to its
 // parent when the parent waits for it.

@@ -131,7 +131,7 @@ func (t *tree) readStat(pid int) (procStat, error) {
 func (t *tree) readIO(p *proc) {
 	b, err := t.rd.read(t.root.pid(p.pid, "io"))
 	if err != nil {
-		p.ioOK = p.ioOK && p.stat.state == 'Z' // an ended process keeps what it was last seen with
+		p.ioOK = p.ioOK && p.stat.ended() // it keeps what it was last seen with
 		return
 	}
 	if io, ok := parseProcIO(b); ok {
@@ -287,13 +287,16 @@ func (t *tree) sum() Process {
 		if p.gone {
 			continue
 		}
-		processes++
 		user += t.user(p)
 		system += t.system(p)
-		rss += p.stat.rssPages * t.pageSize
-		threads += p.stat.threads
 		io = io.plus(p.io)
 		ioOK = ioOK && p.ioOK
+		if p.stat.ended() {
+			continue
+		}
+		processes++
+		rss += p.stat.rssPages * t.pageSize
+		threads += p.stat.threads
 		hwm += p.hwm.V
 		hwmOK = hwmOK && p.hwm.OK
 	}
@@ -322,7 +325,7 @@ func (t *tree) ends(out *Process, pss bool) {
 	var voluntary, involuntary, pssBytes int64
 	switchesOK, pssOK := true, true
 	for _, p := range t.procs {
-		if p.gone {
+		if p.gone || p.stat.ended() {
 			continue
 		}
 		tasks, err := os.ReadDir(t.root.pid(p.pid, "task"))

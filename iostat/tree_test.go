@@ -1,6 +1,7 @@
 package iostat
 
 import (
+	"os"
 	"testing"
 	"time"
 )
@@ -153,6 +154,35 @@ func TestClientAlone(t *testing.T) {
 	}
 	if d := Between(a, b).Client; d.CPUUS != Some[int64](10_000) {
 		t.Errorf("want one tick, got %v", d.CPUUS)
+	}
+}
+
+// A name may hold a newline; a process that ended and that nobody waited for holds no memory.
+func TestTreeZombie(t *testing.T) {
+	r := unpack(t, "kernel/6.1.txtar")
+	task{pid: 10, ppid: 1, comm: "a)\n9 (b", user: 7, start: 50, threads: 9, rssPages: 10, hwmKB: 50}.put(t, r)
+	task{pid: 11, ppid: 10, user: 5, start: 60, threads: 1, read: 4, hwmKB: 9}.put(t, r)
+	s, err := NewSampler(r, Watch{Server: []int{10}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Sample()
+	end(t, r, 11)
+	task{pid: 11, ppid: 10, user: 6, start: 60, state: "Z"}.put(t, r)
+	if err := os.Remove(r.pid(11, "io")); err != nil {
+		t.Fatal(err)
+	}
+	p := s.SampleEnds(false).Server
+	if got := cpu(t, p); got != [2]int64{13, 0} {
+		t.Errorf("want 7 + 6, got %v", got)
+	}
+	if p.Processes != Some[int64](1) || p.PeakRSSBytes != Some[int64](50*1024) || p.ReadBytes != Some[int64](4) {
+		t.Errorf("got %+v", p)
+	}
+	end(t, r, 10)
+	task{pid: 10, ppid: 1, user: 8, start: 50, state: "Z"}.put(t, r)
+	if p := s.Sample(); p.Server != (Process{}) || len(p.Notes) == 0 {
+		t.Errorf("all ended: want nothing known and a note, got %+v, %q", p.Server, p.Notes)
 	}
 }
 
