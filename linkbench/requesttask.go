@@ -46,7 +46,7 @@ func (s *OpStats) add(o OpStats) {
 
 // RequestStats counts by operation.
 type RequestStats struct {
-	Ops [graph.Ops]OpStats `json:"ops"`
+	Ops [graph.Ops]OpStats `json:"ops"` // by graph.Op
 	// History counts list queries for an older page.
 	History int64 `json:"history_queries"`
 }

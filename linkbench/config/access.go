@@ -52,9 +52,9 @@ func ParseAccessKind(s string) (AccessKind, error) {
 
 // Access chooses ids of one class of operations.
 type Access struct {
-	Kind   AccessKind
-	Shape  float64 // Zipf: one over the Pareto parameter
-	Config int64   // Multiple, Power, PerfectPower
+	Kind   AccessKind `json:"function"`
+	Shape  float64    `json:"shape"`  // Zipf: one over the Pareto parameter
+	Config int64      `json:"config"` // Multiple, Power, PerfectPower
 }
 
 func (a Access) validate() error {
@@ -113,9 +113,10 @@ func ParseMultigetKind(s string) (MultigetKind, error) {
 
 // Multiget draws sizes of [Min,Max).
 type Multiget struct {
-	Kind     MultigetKind
-	Min, Max int64
-	P        float64 // Geometric
+	Kind MultigetKind `json:"distribution"`
+	Min  int64        `json:"min"`
+	Max  int64        `json:"max"`
+	P    float64      `json:"probability"` // Geometric
 }
 
 // MaxMultiget bounds the ids of one multiget, since drivers build its statement in one piece.

@@ -3,6 +3,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -16,79 +17,110 @@ import (
 // Mix is the percentage of each operation, indexed by it.
 type Mix [graph.Ops]float64
 
+// MarshalJSON shows the percentages by the operations' names.
+func (m Mix) MarshalJSON() ([]byte, error) {
+	byName := map[string]float64{}
+	for op, p := range m {
+		byName[graph.Op(op).String()] = p
+	}
+	return json.Marshal(byName)
+}
+
 // Config is a workload. Default makes one, Apply and assignments change it, Resolve checks it; what Resolve
-// returns is complete and nobody changes it any more.
+// returns is complete and nobody changes it any more. It goes into the record as it is.
 type Config struct {
-	Compat  compat.Mode
-	Profile Profile
-	Stream  Stream
+	Compat  compat.Mode `json:"compat"`
+	Profile Profile     `json:"profile"`
+	Stream  Stream      `json:"stream"`
 
-	StartID1, MaxID1 int64 // ids are StartID1 ≤ id < MaxID1
-	LinkTypes        int
-	Degree           degree.Spec
-	DataFile         string        // distribution data, empty for the profile's embedded ones
-	Tables           degree.Tables `json:"-"` // read by Resolve where something is drawn from them
-	RandomID2Max     int64         // above 0: all id2 are uniform below it
-	PartitionID2     bool          // each requester changes links of its own: id2gen_config=1
+	// Ids are StartID1 ≤ id < MaxID1.
+	StartID1  int64         `json:"startid1"`
+	MaxID1    int64         `json:"maxid1"`
+	LinkTypes int           `json:"link_type_count"`
+	Degree    degree.Spec   `json:"nlinks"`
+	DataFile  string        `json:"data_file"` // distribution data, empty for the profile's embedded ones
+	Tables    degree.Tables `json:"-"`         // read by Resolve where something is drawn from them
+	// RandomID2Max above 0 makes all id2 uniform below it.
+	RandomID2Max int64 `json:"randomid2max"`
+	PartitionID2 bool  `json:"partition_id2"` // id2gen_config=1: each requester changes links of its own
 
-	LoadSeed, RequestSeed int64
+	LoadSeed    int64 `json:"load_random_seed"`
+	RequestSeed int64 `json:"request_random_seed"`
 	// EpochMS is the time of loading in the data, in unix milliseconds. It is fixed, so that the same seed gives
 	// the same rows; the original uses the clock.
-	EpochMS       int64
-	GenerateNodes bool
-	ChunkIDs      int64 // ids of one unit of load work
-	PieceLinks    int64 // most links of one: longer adjacency lists are cut
+	EpochMS       int64 `json:"epoch_ms"`
+	GenerateNodes bool  `json:"generate_nodes"`
+	ChunkIDs      int64 `json:"loader_chunk_ids"` // ids of one unit of load work
+	PieceLinks    int64 `json:"piece_links"`      // most links of one: longer adjacency lists are cut
 
-	LinkDataMedian, NodeDataMedian           float64 // bytes
-	LinkAdd, LinkUpdate, NodeAdd, NodeUpdate payload.Spec
+	LinkDataMedian float64      `json:"link_data_median_bytes"`
+	NodeDataMedian float64      `json:"node_data_median_bytes"`
+	LinkAdd        payload.Spec `json:"link_add_data"`
+	LinkUpdate     payload.Spec `json:"link_update_data"`
+	NodeAdd        payload.Spec `json:"node_add_data"`
+	NodeUpdate     payload.Spec `json:"node_update_data"`
 
-	Mix                                Mix
-	HistoryPercent                     float64 // share of list queries that ask for an older page
-	LinkReads, LinkReadsUncorrelated   Access
-	LinkWrites, LinkWritesUncorrelated Access
-	NodeReads, NodeUpdates             Access
-	NodeDeletes                        Access
-	ReadUncorrelatedPercent            float64
-	WriteUncorrelatedPercent           float64
-	Multiget                           Multiget
+	Mix                      Mix      `json:"mix_percent"`
+	HistoryPercent           float64  `json:"history_percent"` // share of list queries that ask for an older page
+	LinkReads                Access   `json:"link_reads"`
+	LinkReadsUncorrelated    Access   `json:"link_reads_uncorrelated"`
+	LinkWrites               Access   `json:"link_writes"`
+	LinkWritesUncorrelated   Access   `json:"link_writes_uncorrelated"`
+	NodeReads                Access   `json:"node_reads"`
+	NodeUpdates              Access   `json:"node_updates"`
+	NodeDeletes              Access   `json:"node_deletes"`
+	ReadUncorrelatedPercent  float64  `json:"link_reads_uncorrelated_percent"`
+	WriteUncorrelatedPercent float64  `json:"link_writes_uncorrelated_percent"`
+	Multiget                 Multiget `json:"multiget"`
 
-	Run   Run
-	Store Store
+	Run   Run   `json:"run"`
+	Store Store `json:"store"`
 }
 
 // Run is how a workload is driven. Defaults are the original's where they suit.
 type Run struct {
-	Loaders, Requesters   int
-	RequestsPerRequester  int64   // 0 for as many as MaxTimeS allows
-	RatePerRequester      float64 // operations per second, 0 for as fast as answers come
-	MaxTimeS, WarmupS     int64   // MaxTimeS 0 for no bound
-	MaxFailedPerRequester int64   // below 0 for any number
-	BulkRows              int
-	BulkKB                int // flush nodes at so many KB too; 0 for rows alone
-	ProgressS, DisplayS   int64
-	LoadProgressLinks     int64
-	RequestProgressOps    int64
-	MaxSamples            int
-	DebugLevel            string
-	HDR                   bool
-	HDRDigits             int
-	HDRMaxUS              int64
+	Loaders    int `json:"loaders"`
+	Requesters int `json:"requesters"`
+	// RequestsPerRequester of 0 is as many as MaxTimeS allows, MaxTimeS of 0 no bound.
+	RequestsPerRequester int64 `json:"requests_per_requester"`
+	MaxTimeS             int64 `json:"max_time_s"`
+	WarmupS              int64 `json:"warmup_s"`
+	// RatePerRequester is in operations per second, 0 for as fast as answers come.
+	RatePerRequester      float64 `json:"requests_per_second_per_requester"`
+	MaxFailedPerRequester int64   `json:"max_failed_per_requester"` // below 0 for any number
+	BulkRows              int     `json:"bulk_rows"`
+	BulkKB                int     `json:"bulk_kb"` // insert nodes at so many KB too; 0 for rows alone
 	// MaxRetries is how often a transaction that was rolled back is sent again. The fork has 16 on document stores,
 	// 999 on others; with growing pauses a server that needs more than 100 is beyond help.
-	MaxRetries          int
-	SkipTransactions    bool
-	DisableBinlogInLoad bool
-	IgnoredKeys         []string `json:",omitempty"` // keys taken note of without effect
+	MaxRetries          int    `json:"max_retries"`
+	SkipTransactions    bool   `json:"skip_transactions"`
+	DisableBinlogInLoad bool   `json:"disable_binlog_in_load"`
+	ProgressS           int64  `json:"progress_s"`
+	DisplayS            int64  `json:"display_s"`
+	LoadProgressLinks   int64  `json:"load_progress_links"`
+	RequestProgressOps  int64  `json:"request_progress_ops"`
+	MaxSamples          int    `json:"max_samples"`
+	DebugLevel          string `json:"debug_level"`
+	HDR                 bool   `json:"hdr_histogram"`
+	HDRDigits           int    `json:"hdr_digits"`
+	HDRMaxUS            int64  `json:"hdr_max_us"`
+	// IgnoredKeys are settings that were taken note of without effect.
+	IgnoredKeys []string `json:"ignored_keys,omitempty"`
 }
 
-// Store is where the data are, as a properties file says it.
+// Store is where the data are, as a properties file says it. What may hold a password is in no record.
 type Store struct {
-	Class, NodeClass                 string // of the original's plug-ins
-	Host, Port, User                 string
-	Password                         string `json:"-"`
-	URL                              string `json:"-"` // may hold a password
-	Database                         string
-	LinkTable, CountTable, NodeTable string
+	Class      string `json:"linkstore"` // of the original's plug-ins
+	NodeClass  string `json:"nodestore"`
+	Host       string `json:"host"`
+	Port       string `json:"port"`
+	User       string `json:"user"`
+	Password   string `json:"-"`
+	URL        string `json:"-"`
+	Database   string `json:"database"`
+	LinkTable  string `json:"linktable"`
+	CountTable string `json:"counttable"`
+	NodeTable  string `json:"nodetable"`
 }
 
 // Sizes and seeds that are ours to choose.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -139,6 +140,27 @@ func TestOriginalFiles(t *testing.T) {
 	// No such file is there, so the data are those the name meant in the first release.
 	if top := resolve(t, got).Degree.Table.Max(); top != 961963 {
 		t.Errorf("distribution with a largest value of %d, want that of 2011", top)
+	}
+}
+
+// The record names what was chosen and holds no secret.
+func TestRecord(t *testing.T) {
+	c := Default(Demo)
+	c.Store.Password, c.Store.URL = "hush1", "mongodb://u:hush2@h/"
+	b, err := json.Marshal(resolve(t, c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{`"compat":"2020"`, `"profile":"demo"`, `"stream":"pieces"`, `"GET_NODE":43.9869`,
+		`"function":"real"`, `"cap_links":20000`, `"generator":"motif"`, `"motif_bytes":512`, `"distribution":"geometric"`} {
+		if !bytes.Contains(b, []byte(want)) {
+			t.Errorf("%s is missing in %s", want, b)
+		}
+	}
+	for _, secret := range []string{"hush1", "hush2", "Table"} {
+		if bytes.Contains(b, []byte(secret)) {
+			t.Errorf("%s is in %s", secret, b)
+		}
 	}
 }
 

@@ -39,6 +39,9 @@ func (k Kind) String() string {
 	return fmt.Sprintf("degree.Kind(%d)", int(k))
 }
 
+// MarshalText makes the name what JSON shows.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
 // ParseKind reads a value of nlinks_func, in any case: the names above, distribution classes with or without
 // their Java package and the word Distribution, and PERFECT_POWERS, which the original's file promises and its
 // code refuses.
@@ -61,13 +64,13 @@ func ParseKind(s string) (Kind, error) {
 
 // Spec chooses and sets an out-degree function.
 type Spec struct {
-	Kind    Kind
-	Table   *Table  // Real: the nlinks section
-	Shape   float64 // Zipf
-	Mean    float64 // Zipf, Uniform: links per id over all types
-	Config  int64   // Multiples, Exponential, PerfectSquares
-	Default int64   // arithmetic kinds
-	Cap     int64   // most links an id may have, 0 for no bound
+	Kind    Kind    `json:"function"`
+	Table   *Table  `json:"-"`             // Real: the nlinks section
+	Shape   float64 `json:"shape"`         // Zipf
+	Mean    float64 `json:"mean_links"`    // Zipf, Uniform: links per id over all types
+	Config  int64   `json:"config"`        // Multiples, Exponential, PerfectSquares
+	Default int64   `json:"default_links"` // arithmetic kinds
+	Cap     int64   `json:"cap_links"`     // most links an id may have, 0 for no bound
 }
 
 // maxDegree bounds what one id may have: more cannot be loaded by anyone.

@@ -27,6 +27,9 @@ func (k Kind) String() string {
 	return fmt.Sprintf("payload.Kind(%d)", int(k))
 }
 
+// MarshalText makes the name what JSON shows.
+func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
 // ParseKind reads a *_datagen setting: the names above or Java classes, in any case.
 func ParseKind(s string) (Kind, error) {
 	switch name := strings.ToLower(s[strings.LastIndexByte(s, '.')+1:]); strings.TrimSuffix(name, "datagenerator") {
@@ -46,11 +49,13 @@ const (
 
 // Spec describes a generator.
 type Spec struct {
-	Kind       Kind
-	Start, End byte // first and last byte value that occurs
+	Kind Kind `json:"generator"`
+	// Start and End are the first and last byte value that occurs.
+	Start byte `json:"start_byte"`
+	End   byte `json:"end_byte"`
 	// Uniqueness is the share of blocks that are fresh random bytes, the others being copied from the motif.
-	Uniqueness float64
-	MotifBytes int
+	Uniqueness float64 `json:"uniqueness"`
+	MotifBytes int     `json:"motif_bytes"`
 }
 
 // Validate says what is wrong with a spec.
