@@ -194,3 +194,43 @@ func TestPacers(t *testing.T) {
 		t.Errorf("%v without a rate", p)
 	}
 }
+
+// BenchmarkLoadTask is what a link costs but for encoding and sending it: its share of generating nodes, links and
+// counts, gathering batches and recording.
+func BenchmarkLoadTask(b *testing.B) {
+	w := workload(b, func(c *config.Config) { *c = config.Default(config.P2017); c.MaxID1 = 1_000_001 })
+	task := newLoadTask(w, newWork(w), new(sizes))
+	rec, ctx := new(load.Recorder), context.Background()
+	links := int64(0)
+	b.ReportAllocs()
+	for b.Loop() {
+		if task.acked.Links > links {
+			links++
+			continue
+		}
+		for task.acked.Links <= links {
+			if !task.Next() {
+				task.work, links, task.acked = newWork(w), 0, LoadSums{}
+				continue
+			}
+			if _, err := task.Do(ctx, rec); err != nil {
+				b.Fatal(err)
+			}
+		}
+		links++
+	}
+}
+
+// BenchmarkRequestTask is what a request costs but for encoding, sending and reading it.
+func BenchmarkRequestTask(b *testing.B) {
+	w := workload(b, func(c *config.Config) { *c = config.Default(config.P2017) })
+	task := newRequestTask(w.Requests(0, 1, 1)[0], new(nothing), 0, 0)
+	rec, ctx := new(load.Recorder), context.Background()
+	b.ReportAllocs()
+	for b.Loop() {
+		task.Next()
+		if _, err := task.Do(ctx, rec); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

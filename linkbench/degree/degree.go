@@ -184,7 +184,8 @@ func (f *Function) byRank(r int64) int64 {
 	return roundHalfUp(f.spec.Mean)
 }
 
-func roundHalfUp(x float64) int64 { return int64(min(math.Floor(x+0.5), 0x1p62)) }
+// roundHalfUp is Java's Math.round. The conversion keeps a product in x from being fused with the addition.
+func roundHalfUp(x float64) int64 { return int64(min(math.Floor(float64(x)+0.5), 0x1p62)) }
 
 func (f *Function) arithmetic(id int64) int64 {
 	c, d := f.spec.Config, f.spec.Default

@@ -101,8 +101,8 @@ func (r *Random) Norm() float64 {
 			continue
 		}
 		k := math.Sqrt(-2 * Log(s) / s)
-		r.gauss, r.hasGauss = y*k, true
-		return x * k
+		r.gauss, r.hasGauss = float64(y*k), true
+		return float64(x * k) // rounded before a caller can add to it, on processors that would do both at once
 	}
 }
 

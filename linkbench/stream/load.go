@@ -159,8 +159,8 @@ func (l *Links) Next() Row {
 	return RowEnd
 }
 
-// linkAgeMS is the span of the times of links: 2^32 ms, 49.7 days before loading.
-const linkAgeMS = 1 << 31
+// halfAgeMS is half the span of the times of links: they are spread over the 2^32 ms, 49.7 days, before loading.
+const halfAgeMS = 1 << 31
 
 func (l *Links) makeLink() {
 	id2 := l.id + l.j
@@ -169,7 +169,7 @@ func (l *Links) makeLink() {
 	}
 	data := l.buf[:l.w.linkBytes.Choose(l.rng)]
 	l.data.Fill(l.rng, data)
-	t := l.w.cfg.EpochMS - linkAgeMS + int64(l.rng.Int32())
+	t := l.w.cfg.EpochMS - halfAgeMS + int64(l.rng.Int32())
 	l.newest[l.typ] = max(l.newest[l.typ], t)
 	l.Link = graph.Link{ID1: l.id, Type: graph.FirstLinkType + int64(l.typ), ID2: id2, Visibility: graph.Visible,
 		Version: graph.LinkVersion, TimeMS: t, Data: data}
