@@ -178,7 +178,9 @@ func agreeDisk(t *testing.T, device string, reports []report) {
 		}
 		off := 100 * (p.ours - p.theirs) / p.theirs
 		fmt.Printf("%-9s %12.2f %12.2f %+9.3f\n", c.Name, p.theirs/n, p.ours/n, off)
-		if math.Abs(off) > 1 {
+		// Both read within a millisecond of each other: a few requests fall between the two readings.
+		const between = 5
+		if math.Abs(off) > 1 && math.Abs(p.ours-p.theirs) > between {
 			t.Errorf("%s: %.3f percent off, at most 1 is wanted", c.Name, off)
 		}
 	}
