@@ -105,6 +105,28 @@ func TestRequestersAreNumbered(t *testing.T) {
 	}
 }
 
+func TestRoundsDiffer(t *testing.T) {
+	w := workload(t, config.Default(config.Demo))
+	if w.Round(0) != w {
+		t.Error("round 0 is another workload")
+	}
+	differ := 0
+	a, b, again := w.Round(1).Requests(0, 1, 1)[0], w.Requests(0, 1, 1)[0], w.Round(1).Requests(0, 1, 1)[0]
+	for range 500 {
+		q := a.Next(5)
+		if cmp.Equal(q, b.Next(5)) {
+			differ--
+		}
+		differ++
+		if d := cmp.Diff(q, again.Next(5)); d != "" {
+			t.Fatalf("round 1 isn't repeatable:\n%s", d)
+		}
+	}
+	if differ < 450 {
+		t.Errorf("%d of 500 requests of rounds 0 and 1 differ", differ)
+	}
+}
+
 func TestPartitionedID2(t *testing.T) {
 	c := config.Default(config.Demo)
 	c.PartitionID2, c.Run.Requesters = true, 3

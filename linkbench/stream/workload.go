@@ -72,6 +72,18 @@ func (w *Workload) Config() *config.Config { return w.cfg }
 // Degrees is the out-degree function.
 func (w *Workload) Degrees() *degree.Function { return w.degrees }
 
+// Round is the workload of the n-th request phase on one graph, counted from 0: the same but for the seed of the
+// requests, so that a phase doesn't repeat what the one before it did. Round 0 is w itself.
+func (w *Workload) Round(n int) *Workload {
+	if n == 0 {
+		return w
+	}
+	cfg, round := *w.cfg, *w
+	cfg.RequestSeed = mix(cfg.RequestSeed, roleRound, int64(n))
+	round.cfg = &cfg
+	return &round
+}
+
 func multigetSize(cfg *config.Config) func(*javarand.Random) int64 {
 	m := cfg.Multiget
 	switch m.Kind {
@@ -89,6 +101,7 @@ const (
 	roleLinks
 	roleNodeMotif
 	roleLinkMotif
+	roleRound
 )
 
 // mix derives a seed from others: splitmix64's finaliser (Steele, Lea, Flood 2014) over each in turn.
