@@ -39,7 +39,7 @@ var _ ibench.Inserter = (*inserter)(nil)
 // OpenInserter opens a connection of its own for one worker. Through several
 // mongos, workers take them in turn, since a transaction must stay on one.
 func (s *Server) OpenInserter(ctx context.Context, table string) (ibench.Inserter, error) {
-	if err := checkName(table); err != nil {
+	if err := ibench.CheckTableName(table); err != nil {
 		return nil, err
 	}
 	command, err := s.newCommand(table)
@@ -136,7 +136,7 @@ func (in *inserter) fail(err error, p phase) error {
 	e := classify("inserting", err, p)
 	in.broken = in.broken || e.Code == codeConnectionLost || e.Code == codeTimeout || e.Code == codeCantConnect
 	if in.dial.isAborted() {
-		e.Class, e.Code = drivers.Unknown, codeConnectionLost
+		e.Class, e.Code = drivers.Unknown, codeAborted
 	}
 	return e
 }

@@ -155,7 +155,7 @@ func TestAbort(t *testing.T) {
 	}
 	in.Abort()
 	in.Abort()
-	wantOutcome(t, <-answer, drivers.Unknown, "connection lost")
+	wantOutcome(t, <-answer, drivers.Unknown, "aborted")
 	wantOutcome(t, in.Insert(context.Background()), drivers.Fatal, "aborted")
 	if n := s.Count("insert"); n != 1 {
 		t.Errorf("the server got %d inserts, want 1", n)
@@ -199,6 +199,48 @@ func TestServerGone(t *testing.T) {
 		t.Errorf("the insert over the connection that broke: %v, want an unknown outcome", err)
 	}
 	wantOutcome(t, in.Insert(context.Background()), drivers.Fatal, "can't connect")
+}
+
+// TestRestart: the statement that the server was killed in is unknown, and
+// not sent again; the ones after it go over a new connection, and what is
+// read back balances.
+func TestRestart(t *testing.T) {
+	for _, executed := range []bool{false, true} {
+		s := wiretest.Start(t, wiretest.Config{ReplicaSet: "rs0"})
+		db := open(t, mongo.Config{URI: s.URI() + "?replicaSet=rs0"})
+		in := openInserter(t, db, "pi1")
+		want := fill(in, 0, 10)
+		if err := in.Insert(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		in.Reset()
+		unknown := fill(in, 10, 20)
+		s.Script("insert", wiretest.Step{Execute: executed, Hang: true})
+		answer := make(chan error, 1)
+		go func() { answer <- in.Insert(context.Background()) }()
+		for s.Count("insert") < 2 {
+			time.Sleep(time.Millisecond)
+		}
+		s.Stop()
+		wantOutcome(t, <-answer, drivers.Unknown, "connection lost")
+		if err := s.Restart(); err != nil {
+			t.Fatal(err)
+		}
+		in.Reset()
+		want.Add(fill(in, 20, 30))
+		if err := in.Insert(context.Background()); err != nil {
+			t.Fatalf("after the restart: %v", err)
+		}
+		if executed {
+			want.Add(unknown)
+		}
+		if got, _, err := db.Sums(context.Background(), "pi1"); err != nil || got != want {
+			t.Errorf("executed %v: Sums gave %+v and %v, want %+v", executed, got, err, want)
+		}
+		if n := s.Count("insert"); n != 3 {
+			t.Errorf("executed %v: the server got %d inserts, want 3", executed, n)
+		}
+	}
 }
 
 // TestStall: the client cuts no connection because a server answers nothing

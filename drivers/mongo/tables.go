@@ -29,19 +29,11 @@ func (s *Server) ListTables(ctx context.Context) ([]string, error) {
 	return tables, nil
 }
 
-// checkName refuses every collection but the benchmark's own.
-func checkName(table string) error {
-	if !ibench.IsTableName(table) {
-		return drivers.Configf("%q is not one of the benchmark's tables (pi1, pi2, …) and is left alone", table)
-	}
-	return nil
-}
-
 // CreateTable makes a collection, then its indexes. The engine is the
 // server's, and was read back by Open. Some servers make one that exists
 // again without a word, so that is looked up.
 func (s *Server) CreateTable(ctx context.Context, t ibench.Table) error {
-	if err := checkName(t.Name); err != nil {
+	if err := ibench.CheckTableName(t.Name); err != nil {
 		return err
 	}
 	existing, err := s.ListTables(ctx)
@@ -64,7 +56,7 @@ func (s *Server) CreateTable(ctx context.Context, t ibench.Table) error {
 
 // CreateIndexes builds indexes one by one, as iibench.py does.
 func (s *Server) CreateIndexes(ctx context.Context, table string, indexes []ibench.Index) error {
-	if err := checkName(table); err != nil {
+	if err := ibench.CheckTableName(table); err != nil {
 		return err
 	}
 	for _, x := range indexes {
@@ -100,7 +92,7 @@ func indexName(x ibench.Index) string {
 // DropTable removes one of the benchmark's collections. Servers since 7.0
 // drop one that isn't there without a word, so that is looked up.
 func (s *Server) DropTable(ctx context.Context, table string) error {
-	if err := checkName(table); err != nil {
+	if err := ibench.CheckTableName(table); err != nil {
 		return err
 	}
 	existing, err := s.ListTables(ctx)
@@ -119,7 +111,7 @@ func (s *Server) DropTable(ctx context.Context, table string) error {
 
 // Sums reads a collection back with one aggregation over all documents.
 func (s *Server) Sums(ctx context.Context, table string) (sums ibench.Sums, keepsNothing bool, err error) {
-	if err := checkName(table); err != nil {
+	if err := ibench.CheckTableName(table); err != nil {
 		return ibench.Sums{}, false, err
 	}
 	sum := func(column string) bson.D { return bson.D{{Key: "$sum", Value: "$" + s.names.of(column)}} }

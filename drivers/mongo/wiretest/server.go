@@ -96,6 +96,8 @@ type Step struct {
 // Server is a running server.
 type Server struct {
 	config   Config
+	network  string
+	address  string
 	listener net.Listener
 	store    *store
 	done     chan struct{}
@@ -106,6 +108,7 @@ type Server struct {
 	script   map[string][]Step
 	conns    map[net.Conn]int
 	lastConn int
+	stopped  bool
 	counts   map[string]int
 }
 
@@ -122,27 +125,52 @@ func Start(tb testing.TB, c Config) *Server {
 
 // New runs a server until Close.
 func New(c Config) (*Server, error) {
-	network, address := "tcp", "127.0.0.1:0"
+	s := &Server{config: c, network: "tcp", address: "127.0.0.1:0", store: newStore(c.Transactions), done: make(chan struct{}),
+		script: make(map[string][]Step), conns: make(map[net.Conn]int), counts: make(map[string]int)}
 	if c.Unix != "" {
-		network, address = "unix", filepath.Join(c.Unix, "mongodb.sock")
-		os.Remove(address)
+		s.network, s.address = "unix", filepath.Join(c.Unix, "mongodb.sock")
 	}
-	l, err := net.Listen(network, address)
-	if err != nil {
+	if err := s.Restart(); err != nil {
 		return nil, err
 	}
-	if c.TLS != nil {
-		l = tls.NewListener(l, c.TLS)
-	}
-	s := &Server{config: c, listener: l, store: newStore(c.Transactions), done: make(chan struct{}),
-		script: make(map[string][]Step), conns: make(map[net.Conn]int), counts: make(map[string]int)}
-	s.wait.Add(1)
-	go s.accept()
 	return s, nil
 }
 
+// Stop closes the port and every connection, as a server that is killed does.
+// What was kept stays kept.
+func (s *Server) Stop() {
+	s.listener.Close()
+	s.mu.Lock()
+	s.stopped = true // a connection that was just accepted is closed, too
+	s.mu.Unlock()
+	s.CutAll()
+	s.wait.Wait()
+}
+
+// Restart listens again where Stop has ended it.
+func (s *Server) Restart() error {
+	if s.network == "unix" {
+		os.Remove(s.address)
+	}
+	l, err := net.Listen(s.network, s.address)
+	if err != nil {
+		return err
+	}
+	s.address = l.Addr().String()
+	if s.config.TLS != nil {
+		l = tls.NewListener(l, s.config.TLS)
+	}
+	s.listener = l
+	s.mu.Lock()
+	s.stopped = false
+	s.mu.Unlock()
+	s.wait.Add(1)
+	go s.accept(l)
+	return nil
+}
+
 // Address is host:port, or the socket's path.
-func (s *Server) Address() string { return s.listener.Addr().String() }
+func (s *Server) Address() string { return s.address }
 
 // URI connects to the server.
 func (s *Server) URI() string {
@@ -238,15 +266,13 @@ func (s *Server) Close() {
 	default:
 	}
 	close(s.done)
-	s.listener.Close()
-	s.CutAll()
-	s.wait.Wait()
+	s.Stop()
 }
 
-func (s *Server) accept() {
+func (s *Server) accept(l net.Listener) {
 	defer s.wait.Done()
 	for {
-		nc, err := s.listener.Accept()
+		nc, err := l.Accept()
 		if err != nil {
 			return
 		}
@@ -254,6 +280,9 @@ func (s *Server) accept() {
 		s.lastConn++
 		s.conns[nc] = s.lastConn
 		number := s.lastConn
+		if s.stopped {
+			nc.Close()
+		}
 		s.mu.Unlock()
 		s.wait.Add(1)
 		go func() {
