@@ -85,9 +85,9 @@ func explainLogin(err error, o *options.ClientOptions) string {
 	}
 	switch {
 	case ce.Code == codeUnauthorized && user == "":
-		return fmt.Sprintf("the server wants a login: %s; give --user and a password", ce.Message)
+		return fmt.Sprintf("the server wants a login: %s; give --user and a password", serverWords(err))
 	case ce.Code == codeUnauthorized:
-		return fmt.Sprintf("user %q may not use the database: %s; grant it readWrite there", user, ce.Message)
+		return fmt.Sprintf("user %q may not use the database: %s; grant it readWrite there", user, serverWords(err))
 	case !strings.Contains(text, "auth error"):
 		return ""
 	case strings.Contains(text, "echanism") && !strings.Contains(text, "Authentication failed"):
@@ -99,6 +99,7 @@ func explainLogin(err error, o *options.ClientOptions) string {
 
 // lastCause is the end of the client's chain of colons: the server's words.
 func lastCause(text string) string {
+	text = strings.TrimSuffix(text, ".")
 	if i := strings.LastIndex(text, ": "); i >= 0 {
 		return text[i+2:]
 	}

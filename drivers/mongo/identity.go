@@ -92,6 +92,9 @@ func (s *Server) identify(ctx context.Context, address string, tlsVersion uint16
 	}
 	s.keepsNothing = engine == keepNothingEngine
 	if want := s.cfg.StorageEngine; want != "" && !strings.EqualFold(want, engine) {
+		if engine == unknownEngine {
+			return drivers.Configf("storage engine %s is asked for, but %s %s doesn't tell which it runs; leave the engine out", want, name, version)
+		}
 		return drivers.Configf("storage engine %s is asked for, but %s %s runs %s; start it with --storageEngine=%s, or leave the engine out", want, name, version, engine, want)
 	}
 	s.place = s.findPlace(ctx, address)

@@ -116,7 +116,7 @@ func TestOpenErrors(t *testing.T) {
 			if strings.Contains(err.Error(), secret) {
 				t.Errorf("%q holds the password", err)
 			}
-			if strings.Contains(err.Error(), "\n") || strings.HasSuffix(err.Error(), ".") {
+			if text := err.Error(); strings.ContainsAny(text, "\n") || strings.HasSuffix(text, ".") || strings.Contains(text, ".;") {
 				t.Errorf("%q is not one sentence without a period", err)
 			}
 			// Generous: the machine may be busy. The point is seconds, not minutes.
@@ -220,6 +220,24 @@ func TestRedactURI(t *testing.T) {
 	} {
 		if got := mongo.RedactURI(tt.uri); got != tt.want {
 			t.Errorf("RedactURI(%q) = %q, want %q", tt.uri, got, tt.want)
+		}
+	}
+}
+
+// TestProbeLeavesNothing: neither where transactions are only pretended nor
+// where they are kept does the probe leave its collection behind.
+func TestProbeLeavesNothing(t *testing.T) {
+	for _, transactions := range []wiretest.Transactions{wiretest.Ignored, wiretest.Kept} {
+		s := wiretest.Start(t, wiretest.Config{Transactions: transactions})
+		db, err := mongo.Open(context.Background(), mongo.Config{URI: s.URI(), Transactions: true, W: "1"})
+		if (err == nil) != (transactions == wiretest.Kept) {
+			t.Errorf("transactions %v: %v", transactions, err)
+		}
+		if err == nil {
+			db.Close()
+		}
+		if made, dropped := len(s.Commands("create")), len(s.Commands("drop")); made != 1 || dropped != 1 {
+			t.Errorf("transactions %v: %d collections made and %d dropped, want one each", transactions, made, dropped)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"insertbench/drivers"
 
@@ -62,22 +63,21 @@ func (s *Server) probeWriteConcern(ctx context.Context) error {
 	}
 }
 
-// serverWords is the server's own message, without the client's prefixes.
+// serverWords is the server's own message, without the client's prefixes and
+// without a period at its end.
 func serverWords(err error) string {
+	words := err.Error()
 	var ce mongo.CommandError
-	if errors.As(err, &ce) {
-		return ce.Message
-	}
 	var we mongo.WriteException
-	if errors.As(err, &we) {
-		switch {
-		case len(we.WriteErrors) > 0:
-			return we.WriteErrors[0].Message
-		case we.WriteConcernError != nil:
-			return we.WriteConcernError.Message
-		}
+	switch {
+	case errors.As(err, &ce):
+		words = ce.Message
+	case errors.As(err, &we) && len(we.WriteErrors) > 0:
+		words = we.WriteErrors[0].Message
+	case errors.As(err, &we) && we.WriteConcernError != nil:
+		words = we.WriteConcernError.Message
 	}
-	return err.Error()
+	return strings.TrimSuffix(words, ".")
 }
 
 // probeTransactions writes in a transaction, aborts it and reads. Some
@@ -96,7 +96,7 @@ func (s *Server) probeTransactions(ctx context.Context) error {
 	}
 	id := primitive.NewObjectID()
 	if err := s.writeAndAbort(ctx, db, id); err != nil {
-		return drivers.Configf("transactions are asked for, but this server has none: %s; leave --transactions out, or use a replica set or mongos", serverWords(err))
+		return drivers.Configf("transactions are asked for, but this server has none: %s; leave --mongo-transactions out, or use a replica set or mongos", serverWords(err))
 	}
 	raw, err := runOn(ctx, db, bson.D{
 		{Key: "find", Value: probeCollection}, {Key: "filter", Value: bson.D{{Key: "_id", Value: id}}},
@@ -105,7 +105,7 @@ func (s *Server) probeTransactions(ctx context.Context) error {
 		return drivers.Configf("trying transactions: reading back: %s", serverWords(err))
 	}
 	if kept, err := firstBatch(raw); err != nil || len(kept) > 0 {
-		return drivers.Configf("transactions are asked for, but this server only pretends to have them: a row whose transaction was aborted is still there; leave --transactions out")
+		return drivers.Configf("transactions are asked for, but this server only pretends to have them: a row whose transaction was aborted is still there; leave --mongo-transactions out")
 	}
 	return nil
 }
