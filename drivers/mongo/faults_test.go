@@ -15,10 +15,12 @@ import (
 
 func TestFaultsWire(t *testing.T) {
 	t.Run("plain", func(t *testing.T) {
+		t.Parallel()
 		s := wiretest.Start(t, wiretest.Config{})
 		drivertest.RunFaults(t, drivertest.Faults{Upstream: s.Address(), Atomic: true, Open: opener(mongo.Config{})})
 	})
 	t.Run("transactions", func(t *testing.T) {
+		t.Parallel()
 		s := wiretest.Start(t, wiretest.Config{Mongos: true, Transactions: wiretest.Kept})
 		drivertest.RunFaults(t, drivertest.Faults{Upstream: s.Address(), Atomic: true, CommitsApart: true,
 			Open: opener(mongo.Config{Transactions: true, W: "majority"})})

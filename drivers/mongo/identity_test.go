@@ -155,7 +155,7 @@ func TestKeepsNothing(t *testing.T) {
 	}
 }
 
-// TestDumpsHideSecrets: the server's command line holds a password twice.
+// TestDumpsHideSecrets: the server's command line holds a password in four places.
 func TestDumpsHideSecrets(t *testing.T) {
 	s := wiretest.Start(t, wiretest.Config{})
 	db := open(t, mongo.Config{URI: s.URI()})

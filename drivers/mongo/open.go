@@ -202,7 +202,7 @@ func (s *Server) Close() error {
 // The goodbye of a client (endSessions) may take a while, but not over a
 // connection that is known to be broken.
 const (
-	goodbyeTimeout = 2 * time.Second
+	goodbyeTimeout = time.Second
 	brokenTimeout  = 50 * time.Millisecond
 )
 

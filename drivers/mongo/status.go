@@ -131,23 +131,23 @@ const (
 // Dumps reads raw status as extended JSON. Secrets are taken out.
 func (s *Server) Dumps(ctx context.Context) []drivers.Dump {
 	dumps := []drivers.Dump{
-		dump("server_status.json", ctx, s.readAdmin, bson.D{{Key: "serverStatus", Value: 1}}),
-		dump("parameters.json", ctx, s.readAdmin, bson.D{{Key: "getParameter", Value: "*"}}),
-		dump("cmd_line_opts.json", ctx, s.readAdmin, bson.D{{Key: "getCmdLineOpts", Value: 1}}),
-		dump("build_info.json", ctx, s.readAdmin, bson.D{{Key: "buildInfo", Value: 1}}),
-		dump("db_stats.json", ctx, s.read, bson.D{{Key: "dbStats", Value: 1}}),
+		dump(ctx, "server_status.json", s.readAdmin, bson.D{{Key: "serverStatus", Value: 1}}),
+		dump(ctx, "parameters.json", s.readAdmin, bson.D{{Key: "getParameter", Value: "*"}}),
+		dump(ctx, "cmd_line_opts.json", s.readAdmin, bson.D{{Key: "getCmdLineOpts", Value: 1}}),
+		dump(ctx, "build_info.json", s.readAdmin, bson.D{{Key: "buildInfo", Value: 1}}),
+		dump(ctx, "db_stats.json", s.read, bson.D{{Key: "dbStats", Value: 1}}),
 	}
 	tables, err := s.ListTables(ctx)
 	if err != nil {
 		return append(dumps, drivers.Dump{Name: "coll_stats.json", Err: err})
 	}
 	for _, table := range tables[:min(len(tables), maxTableDumps)] {
-		dumps = append(dumps, dump("coll_stats_"+table+".json", ctx, s.read, bson.D{{Key: "collStats", Value: table}}))
+		dumps = append(dumps, dump(ctx, "coll_stats_"+table+".json", s.read, bson.D{{Key: "collStats", Value: table}}))
 	}
 	return dumps
 }
 
-func dump(name string, ctx context.Context, run func(context.Context, bson.D) (bson.Raw, error), command bson.D) drivers.Dump {
+func dump(ctx context.Context, name string, run func(context.Context, bson.D) (bson.Raw, error), command bson.D) drivers.Dump {
 	d := drivers.Dump{Name: name}
 	raw, err := run(ctx, command)
 	if err != nil {
@@ -168,6 +168,11 @@ func dump(name string, ctx context.Context, run func(context.Context, bson.D) (b
 
 // secretName matches names of options and fields that hold secrets.
 var secretName = regexp.MustCompile(`(?i)(password|passwd|passphrase|secret|credential|token|apikey)`)
+
+// uriPassword matches user and password of a URI within a longer text.
+var uriPassword = regexp.MustCompile(`(://[^/@:\s]*:)[^/@\s]+@`)
+
+func hideURI(text string) string { return uriPassword.ReplaceAllString(text, "${1}***@") }
 
 // hideSecrets replaces the values of secret fields, and of secret options in
 // a command line (argv), by asterisks.
@@ -196,7 +201,8 @@ func hideIn(v any) any {
 				v[i] = hideIn(element)
 				continue
 			}
-			if hideNext && !strings.HasPrefix(option, "-") {
+			v[i] = hideURI(option)
+			if hideNext {
 				v[i] = "***"
 			}
 			hideNext = false
@@ -210,7 +216,7 @@ func hideIn(v any) any {
 		}
 		return v
 	case string:
-		return RedactURI(v)
+		return hideURI(v)
 	default:
 		return v
 	}

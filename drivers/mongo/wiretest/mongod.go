@@ -19,7 +19,7 @@ var (
 		{Key: "wiredTiger", Value: bson.D{{Key: "cache", Value: bson.D{{Key: "maximum bytes configured", Value: int64(1 << 30)}}}}},
 	}
 	mongodCmdLine = bson.D{
-		{Key: "argv", Value: bson.A{"mongod", "--dbpath", "/data/db", "--tlsCertificateKeyFilePassword", "hunter2"}},
+		{Key: "argv", Value: bson.A{"mongod", "--dbpath", "/data/db", "--tlsCertificateKeyFilePassword", "hunter2", "--ldapBindPassword=hunter2", "--url=postgres://u:hunter2@h/db"}},
 		{Key: "parsed", Value: bson.D{
 			{Key: "net", Value: bson.D{{Key: "tls", Value: bson.D{{Key: "certificateKeyFilePassword", Value: "hunter2"}}}}},
 			{Key: "storage", Value: bson.D{{Key: "dbPath", Value: "/data/db"}}}}},
