@@ -21,6 +21,12 @@ type Config struct {
 	IndexesAt IndexTime `json:"indexes_at"`
 	Seed      uint64    `json:"seed"`
 	RowSpec
+	// BulkLoad is MyRocks's bulk load: rows go into sorted files and are
+	// visible only when it ends, which is inside the measured window.
+	BulkLoad bool `json:"bulk_load"`
+	// UniqueChecks is MySQL's variable of that name on the inserters'
+	// connections, on as the server has it.
+	UniqueChecks bool `json:"unique_checks"`
 	// Drop allows tables that exist to be replaced.
 	Drop   bool       `json:"drop"`
 	Verify VerifyMode `json:"verify"`
@@ -60,6 +66,7 @@ func DefaultConfig() Config {
 	return Config{
 		Rows: 1_000_000, Clients: 1, Tables: 1, RowsPerCommit: 100, SecondaryIndexes: len(Indexes),
 		IndexesAt: IndexesAtStart, Seed: DefaultSeed, RowSpec: DefaultRowSpec(), Verify: VerifyFull,
+		UniqueChecks: true,
 	}
 }
 
@@ -90,6 +97,12 @@ func (c Config) Validate() error {
 	}
 	if c.Verify != VerifyFull && c.Verify != VerifyCount && c.Verify != VerifyOff {
 		refuse("--verify=%s: it must be full, count or off", c.Verify)
+	}
+	if c.BulkLoad && c.SecondaryIndexes > 0 && c.IndexesAt == IndexesAtStart {
+		refuse("--bulk-load: MyRocks loads in the order of the primary key alone, so add --indexes-at=end or --secondary-indexes=0")
+	}
+	if c.BulkLoad && c.Tables != c.Clients {
+		refuse("--bulk-load: clients can't share a table, so give --tables=%d for --clients=%d", c.Clients, c.Clients)
 	}
 	if err := c.RowSpec.Validate(); err != nil {
 		errs = append(errs, err)

@@ -141,7 +141,10 @@ func closeTasks(tasks []*insertTask) {
 func insertStep(c Config, s Session, tasks []*insertTask) step.Spec {
 	spec := step.Spec{Name: "load", Kind: results.KindLoad, Server: s.DB, Rates: true, Run: load.Run{Ops: []string{"insert"}}}
 	for _, t := range tasks {
-		spec.Run.Workers = append(spec.Run.Workers, load.Worker{Task: t})
+		spec.Run.Workers = append(spec.Run.Workers, load.Worker{Task: asFinishing(t)})
+	}
+	if c.BulkLoad {
+		spec.Run.Ops = append(spec.Run.Ops, finishOp)
 	}
 	if s.Progress != nil {
 		spec.Progress = s.Progress(spec.Name, c.Rows)

@@ -35,6 +35,8 @@ func loadFlags(cfg *ibench.Config) []urfave.Flag {
 		&urfave.IntFlag{Name: "rows-per-commit", Usage: "`N` rows per statement, each a transaction", Value: cfg.RowsPerCommit, Destination: &cfg.RowsPerCommit, Category: category},
 		&urfave.IntFlag{Name: "secondary-indexes", Usage: "`N` secondary indexes, 0 to 3", Value: cfg.SecondaryIndexes, Destination: &cfg.SecondaryIndexes, Category: category},
 		cli.TextFlag("indexes-at", "build them at the `start` or end of the load", (*string)(&cfg.IndexesAt), category),
+		&urfave.BoolFlag{Name: "bulk-load", Usage: "use MyRocks's bulk load: a table per client, no indexes at the start", Destination: &cfg.BulkLoad, Category: category},
+		&urfave.BoolFlag{Name: "unique-checks", Usage: "MySQL's unique_checks; --unique-checks=false spares MyRocks a read per row", Value: cfg.UniqueChecks, Destination: &cfg.UniqueChecks, Category: category},
 		&urfave.BoolFlag{Name: "drop", Usage: "drop and replace the benchmark's tables that exist", Destination: &cfg.Drop, Category: category},
 		cli.TextFlag("verify", "compare the tables with what was acknowledged: full, count or off `MODE`", (*string)(&cfg.Verify), category),
 	}

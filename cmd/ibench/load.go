@@ -52,8 +52,14 @@ func (cfg *loadConfig) resolve(c *urfave.Context, p *cli.Process) error {
 		return err
 	}
 	var err error
-	cfg.Database, err = cli.ResolveConnection(c, p)
-	return err
+	if cfg.Database, err = cli.ResolveConnection(c, p); err != nil {
+		return err
+	}
+	if cfg.Database.DBMS != "mysql" && (cfg.Load.BulkLoad || !cfg.Load.UniqueChecks) {
+		return cli.Usagef("--bulk-load and --unique-checks are MySQL's, and mean nothing to %s", cfg.Database.DBMS)
+	}
+	cfg.Database.BulkLoad, cfg.Database.UniqueChecksOff = cfg.Load.BulkLoad, !cfg.Load.UniqueChecks
+	return nil
 }
 
 // runLoad connects, says to whom, loads, and prints the table.

@@ -60,7 +60,11 @@ func (s *Server) OpenInserter(ctx context.Context, table string) (ibench.Inserte
 	if err != nil {
 		return nil, connectError(err, s.where, s.cfg)
 	}
-	return &inserter{session: conn, text: sqltext.NewInsert(table), table: s.table(table), transactional: s.engine.transactional}, nil
+	in := &inserter{session: conn, text: sqltext.NewInsert(table), table: s.table(table), transactional: s.engine.transactional}
+	if err := in.setOptions(s); err != nil {
+		return nil, errors.Join(err, in.Close())
+	}
+	return in, nil
 }
 
 type inserter struct {
@@ -69,6 +73,7 @@ type inserter struct {
 	// table is the table's name and address, for messages.
 	table         string
 	transactional bool
+	bulkLoad      bool
 	// lost is set once the connection can't be used.
 	lost    bool
 	aborted atomic.Bool

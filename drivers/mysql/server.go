@@ -24,6 +24,8 @@ type Server struct {
 	engine           engine
 	options          string
 	statementTimeout time.Duration
+	uniqueChecksOff  bool
+	bulkLoad         bool
 	identity         drivers.Identity
 	place            drivers.Place
 }
@@ -41,6 +43,7 @@ func Open(ctx context.Context, c Config) (*Server, error) {
 	s := &Server{
 		cfg: cfg, where: cfg.Addr, options: c.EngineOptions,
 		statementTimeout: orDefault(c.StatementTimeout, defaultStatementTimeout),
+		uniqueChecksOff:  c.UniqueChecksOff, bulkLoad: c.BulkLoad,
 	}
 	if err := s.reach(ctx, c.CreateDatabase); err != nil {
 		return nil, err
@@ -50,6 +53,9 @@ func Open(ctx context.Context, c Config) (*Server, error) {
 	}
 	cfg.ReadTimeout, cfg.WriteTimeout = s.statementTimeout, s.statementTimeout
 	if err := s.identify(ctx, c.Engine); err != nil {
+		return nil, errors.Join(err, s.db.Close())
+	}
+	if err := s.checkSessionOptions(ctx); err != nil {
 		return nil, errors.Join(err, s.db.Close())
 	}
 	return s, nil

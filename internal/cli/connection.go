@@ -35,8 +35,12 @@ type Connection struct {
 	EngineOptions    string         `json:"engine_options"`
 	ConnectTimeout   Seconds        `json:"connect_timeout_seconds"`
 	StatementTimeout Seconds        `json:"statement_timeout_seconds"`
-	Mongo            Mongo          `json:"mongo"`
-	Private          Private        `json:"private_server"`
+	// BulkLoad and UniqueChecksOff are what the load asks of its MySQL
+	// sessions; the record has them there.
+	BulkLoad        bool    `json:"-"`
+	UniqueChecksOff bool    `json:"-"`
+	Mongo           Mongo   `json:"mongo"`
+	Private         Private `json:"private_server"`
 }
 
 // Seconds is a duration that is written as a number of seconds.

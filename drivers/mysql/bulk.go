@@ -1,0 +1,64 @@
+package mysql
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"insertbench/drivers"
+	"insertbench/ibench"
+)
+
+// checkSessionOptions refuses what the engine doesn't have, once the engine is
+// known.
+func (s *Server) checkSessionOptions(ctx context.Context) error {
+	if !s.bulkLoad {
+		return nil
+	}
+	if !strings.EqualFold(s.engine.name, "rocksdb") {
+		return drivers.Configf("bulk load is MyRocks's, and tables of %s don't have it: leave out --bulk-load, or add --engine=rocksdb", s.engine.name)
+	}
+	var value string
+	if err := s.db.QueryRowContext(ctx, "SELECT @@session.rocksdb_bulk_load").Scan(&value); err != nil {
+		return drivers.Configf("the server at %s has no bulk load (reading rocksdb_bulk_load: %w)", s.where, err)
+	}
+	return nil
+}
+
+// setOptions prepares an inserter's session.
+func (in *inserter) setOptions(s *Server) error {
+	var statements []string
+	if s.uniqueChecksOff {
+		statements = append(statements, "SET SESSION unique_checks = 0")
+	}
+	if s.bulkLoad {
+		statements = append(statements, "SET SESSION rocksdb_bulk_load = 1")
+	}
+	for _, text := range statements {
+		if _, err := in.session.exec.ExecContext(context.Background(), text, nil); err != nil {
+			return fmt.Errorf("%s on the connection to %s: %w", text, in.table, in.session.cause(err))
+		}
+	}
+	in.bulkLoad = s.bulkLoad
+	return nil
+}
+
+// NeedsFinish is true for a bulk load, whose rows become visible with Finish.
+func (in *inserter) NeedsFinish() bool { return in.bulkLoad }
+
+// Finish switches the bulk load off: the rows go into the engine as sorted
+// files, and can be seen afterwards. MyRocks does this work in the SET.
+func (in *inserter) Finish(context.Context) error {
+	_, err := in.session.exec.ExecContext(context.Background(), "SET SESSION rocksdb_bulk_load = 0", nil)
+	if err == nil {
+		return nil
+	}
+	if in.aborted.Load() {
+		in.lost = true
+		return &drivers.Error{Class: drivers.Unknown, Code: "aborted",
+			Err: fmt.Errorf("ending the bulk load of table %s: aborted before the answer came", in.table)}
+	}
+	return statementError(in.session.cause(err), "ending the bulk load of table "+in.table, in.transactional)
+}
+
+var _ ibench.Finisher = (*inserter)(nil)
