@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -90,16 +89,6 @@ func (r Root) blockNames() []string {
 		names = append(names, e.Name())
 	}
 	return names
-}
-
-// ActiveDisks lists the disks that did anything since boot, as iostat shows them when no device is
-// named.
-func (r Root) ActiveDisks() ([]string, error) {
-	names := r.blockNames()
-	if len(names) == 0 {
-		return nil, fmt.Errorf("%s holds no devices, so this system shows none", r.sys("block"))
-	}
-	return slices.DeleteFunc(names, r.idleSinceBoot), nil
 }
 
 // byNumber finds a device by "major:minor", as in mountinfo.

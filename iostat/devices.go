@@ -286,10 +286,14 @@ func (r Root) add(d *Devices, b blockDev, mounted bool, depth int) {
 	})
 }
 
-// watchFor picks the devices that count the transfers of b: itself, or the next layer beneath it
-// that does. A namespace of NVMe with several paths counts nothing before 6.4 and nothing for its
+// watchFor picks the devices that count the transfers of b: itself, of a partition the whole disk,
+// or the next layer beneath it that counts. The disk is what iostat shows and the original's device
+// argument names: logs are often on another partition of it, and flushes are counted for it alone. A namespace of NVMe with several paths counts nothing before 6.4 and nothing for its
 // partitions since (drivers/nvme/host/multipath.c accounts to part0), and queue/iostats may be off.
 func (r Root) watchFor(d *Devices, b blockDev, mounted bool) []string {
+	if b.parent != "" {
+		b = blockDev{name: b.parent}
+	}
 	layer := []blockDev{b}
 	counts := func(b blockDev) bool { return r.counts(b, mounted) }
 	for depth := 0; len(layer) > 0 && depth < maxDepth && !slices.ContainsFunc(layer, counts); depth++ {
@@ -309,9 +313,6 @@ func (r Root) watchFor(d *Devices, b blockDev, mounted bool) []string {
 	case names[0] != b.name:
 		d.note("the kernel counts no requests of %s itself; those of %s beneath it are", b.name,
 			strings.Join(names, ", "))
-	case b.parent != "":
-		d.note("%s is a partition of %s: its own reads and writes are counted, flushes are not, as "+
-			"the kernel counts them for whole disks", b.name, b.parent)
 	}
 	if strings.HasPrefix(b.name, "zram") {
 		d.note("%s is compressed memory, not a disk", b.name)

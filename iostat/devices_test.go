@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -139,7 +140,7 @@ func TestCheckDisk(t *testing.T) {
 		t.Errorf("a disk without accounting: got %+v", b)
 	}
 	d, err := r.DeviceDisks("sda1")
-	if err != nil || len(d.Notes) != 1 || !strings.Contains(d.Notes[0], "sda1 is a partition of sda") {
+	if err != nil || len(d.Notes) != 0 || !slices.Equal(d.Logical, []string{"sda1"}) || !slices.Equal(d.Watch, []string{"sda"}) {
 		t.Errorf("got %+v, %v", d, err)
 	}
 }

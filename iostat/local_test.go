@@ -97,7 +97,7 @@ func TestWatchAll(t *testing.T) {
 		}
 		all = append(all, d)
 	}
-	if diff := cmp.Diff([]string{"sda1", "sdb1", "sda2"}, WatchAll(all...)); diff != "" {
+	if diff := cmp.Diff([]string{"sda", "sdb"}, WatchAll(all...)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"sda", "sdb"}, r.Disks()); diff != "" {

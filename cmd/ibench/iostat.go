@@ -101,7 +101,7 @@ func liveDisks(root iostat.Root, p *cli.Process, cfg liveConfig) ([]string, erro
 	case cfg.dataDir != "":
 		found, err = root.DataDisks(cfg.dataDir)
 	default:
-		return root.ActiveDisks()
+		return root.Disks(), nil
 	}
 	if err != nil {
 		return nil, &cli.Error{Code: cli.Usage, Err: err}

@@ -62,7 +62,7 @@ func TestBadHost(t *testing.T) {
 		"zone_reclaim":     "vm.zone_reclaim_mode = 1",
 		"dirty_background": "vm.dirty_background_ratio = 10, 6.0 GiB now", // a tenth of 60 GiB
 		"dirty_now":        "200 MiB", "free_space": "105.0 GiB free, about 100.0 GiB needed",
-		"device": "the kernel counts no requests of sda1, and its reads and writes are not known",
+		"device": "the kernel counts no requests of sda, and its reads and writes are not known",
 
 		"mount_atime": "/ with strictatime", "mount_discard": "/ (ext4) with discard", "mount_sync": "/ (ext4) with sync",
 		"mount_barrier": "/ (ext4) with nobarrier, /log (ext4) with barrier=0",
