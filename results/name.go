@@ -19,11 +19,17 @@ func DirName(run *Run) string {
 	return strings.Join(parts, "-")
 }
 
+// maxDumpNameBytes leaves room for the step and the edge in 255 bytes.
+const maxDumpNameBytes = 120
+
 const dirTime = "20060102T150405Z"
 
-// cleanName keeps letters, digits, '.', '_', '+' and '-' of ASCII, which every
+// cleanName is a part of a folder's name or of a tag.
+func cleanName(s string) string { return cleanTo(s, maxPartBytes) }
+
+// cleanTo keeps letters, digits, '.', '_', '+' and '-' of ASCII, which every
 // file system, shell and histogram tag takes, and puts '_' for the rest.
-func cleanName(s string) string {
+func cleanTo(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
 		switch {
 		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', strings.ContainsRune("._+-", r):
@@ -32,8 +38,5 @@ func cleanName(s string) string {
 			return '_'
 		}
 	}, s)
-	if len(s) > maxPartBytes {
-		s = s[:maxPartBytes]
-	}
-	return strings.Trim(s, ".-")
+	return strings.Trim(s[:min(len(s), limit)], ".-")
 }

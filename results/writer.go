@@ -133,7 +133,7 @@ func (w *Writer) AppendHistogram(step, operation, kind string, start, end time.T
 func (w *Writer) Dump(step, edge, name string, text []byte) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	file := cleanName(step) + "-" + cleanName(edge) + "-" + cleanName(name)
+	file := cleanName(step) + "-" + cleanName(edge) + "-" + cleanTo(name, maxDumpNameBytes)
 	if err := os.MkdirAll(w.path(dumpsDir), 0o755); err != nil {
 		return "", explain("making the folder of dumps", w.path(dumpsDir), err)
 	}

@@ -1,10 +1,8 @@
 package mysql
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"time"
 
 	"insertbench/drivers"
 	"insertbench/ibench"
@@ -104,67 +102,4 @@ func (s *Server) SizeBytes(ctx context.Context) (int64, error) {
 		return 0, fmt.Errorf("%s: %w", doing, err)
 	}
 	return total, nil
-}
-
-const (
-	dumpTimeout  = 10 * time.Second
-	maxDumpBytes = 4 << 20
-)
-
-// dumps are the raw listings; one with an engine is read for that engine only.
-var dumps = []struct{ file, engine, query string }{
-	{"global_status.txt", "", "SHOW GLOBAL STATUS"},
-	{"global_variables.txt", "", "SHOW GLOBAL VARIABLES"},
-	{"engine_innodb_status.txt", innodb, "SHOW ENGINE INNODB STATUS"},
-	{"engine_rocksdb_status.txt", rocksdb, "SHOW ENGINE ROCKSDB STATUS"},
-}
-
-// Dumps reads the raw status and variables, each for at most 10 s and 4 MiB.
-func (s *Server) Dumps(ctx context.Context) []drivers.Dump {
-	var out []drivers.Dump
-	for _, d := range dumps {
-		if d.engine != "" && !s.engine.is(d.engine) {
-			continue
-		}
-		text, err := s.dump(ctx, d.query)
-		out = append(out, drivers.Dump{Name: d.file, Text: text, Err: err})
-	}
-	return out
-}
-
-// dump writes the rows as lines with tabs between the columns.
-func (s *Server) dump(ctx context.Context, query string) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, dumpTimeout)
-	defer cancel()
-	rows, err := s.db.QueryContext(ctx, query)
-	if err != nil {
-		return nil, fmt.Errorf("%s on the server at %s: %w", query, s.where, err)
-	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return nil, fmt.Errorf("%s on the server at %s: %w", query, s.where, err)
-	}
-	values := make([][]byte, len(columns))
-	into := make([]any, len(columns))
-	for i := range values {
-		into[i] = &values[i]
-	}
-	var text bytes.Buffer
-	for rows.Next() {
-		if err := rows.Scan(into...); err != nil {
-			return text.Bytes(), fmt.Errorf("%s on the server at %s: %w", query, s.where, err)
-		}
-		text.Write(bytes.Join(values, []byte{'\t'}))
-		text.WriteByte('\n')
-		if text.Len() > maxDumpBytes {
-			text.Truncate(maxDumpBytes)
-			text.WriteString("\n(cut off here: too long)\n")
-			return text.Bytes(), nil
-		}
-	}
-	if err := rows.Err(); err != nil {
-		return text.Bytes(), fmt.Errorf("%s on the server at %s: %w", query, s.where, err)
-	}
-	return text.Bytes(), nil
 }
