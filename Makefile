@@ -1,6 +1,6 @@
 # Every target works on a fresh checkout with Go 1.26; test installs and
 # starts the database servers it can, and says what it skipped and why.
-.PHONY: demo build test race lint bench
+.PHONY: demo build test race lint bench agree
 
 build:
 	CGO_ENABLED=0 go build -trimpath -o bin/ ./cmd/...
@@ -26,3 +26,7 @@ lint:
 # same program.
 bench:
 	scripts/test.sh -run '^$$' -bench . -benchmem
+
+# Compares ibench iostat with iostat -y -kx 1 and vmstat 1 beside it, under load.
+agree:
+	IOSTAT_AGREE=1 go test -count=1 -v -run TestAgreement ./iostat
