@@ -217,10 +217,7 @@ func verifyPartial(ctx context.Context, c Config, db Loader, tasks []*insertTask
 	}
 	ctx, cancel := context.WithTimeout(ctx, partialVerifyTimeout)
 	defer cancel()
-	v, err := verify(ctx, c, db, tasks)
-	if err != nil && !errors.Is(err, ErrVerify) {
-		v.Passed, v.Note = nil, "not verified: "+err.Error()
-	}
+	v, _ := verify(ctx, c, db, tasks) // the load's own error is the one to tell
 	return v
 }
 
@@ -242,6 +239,7 @@ func verify(ctx context.Context, c Config, db Loader, tasks []*insertTask) (*res
 	for t := range c.Tables {
 		one, err := verifyTable(ctx, db, TableName(t), expected[t], unknown[t], c.Verify)
 		if err != nil && !errors.Is(err, ErrVerify) {
+			v.Note = "not verified: " + err.Error()
 			return v, err
 		}
 		if err != nil {
