@@ -89,6 +89,9 @@ func flagCases(t *testing.T) map[string]flagCase {
 		"keep-data":      {"--keep-data", private, `"keep_data":true`},
 		"cache":          {"--cache=1g", private, `"cache_bytes":1073741824`},
 
+		"bulk-load":     {"--bulk-load", append([]string{"--indexes-at=end"}, mysql...), `"bulk_load":true`},
+		"unique-checks": {"--unique-checks=false", mysql, `"unique_checks":false`},
+
 		"device":     {"--device=sda", nil, `"device":"sda"`},
 		"server-pid": {"--server-pid=12, 13", nil, `"server_pids":[12,13]`},
 		"no-lock":    {"--no-lock", nil, `"no_lock":true`},

@@ -14,6 +14,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -38,7 +39,7 @@ func TestScripts(t *testing.T) {
 		RequireUniqueNames: true,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"ends": ends, "begin": begin, "await": await, "signal": sendSignal, "finish": finish,
-			"record": record, "sql": query, "await-sql": awaitSQL, "hold": hold, "kill-server": killServer,
+			"record": record, "sql": query, "await-sql": awaitSQL, "await-stderr": awaitStderr, "hold": hold, "kill-server": killServer,
 			"mount": mountSmall, "fill": fill, "lines": lines,
 		},
 	})
@@ -118,9 +119,37 @@ func checkCode(ts *testscript.TestScript, want string, got int) {
 // process is a command that a script runs beside itself.
 type process struct {
 	cmd            *exec.Cmd
-	stdout, stderr bytes.Buffer
+	stdout, stderr *output
 	ended          chan struct{}
 	err            error
+}
+
+// output is what a process printed so far.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+// awaitStderr waits until what begin started has printed a text to standard
+// error: await-stderr TEXT
+func awaitStderr(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: await-stderr TEXT")
+	}
+	p := processOf(ts)
+	poll(ts, "it printed "+args[0], func() bool { return strings.Contains(p.stderr.String(), args[0]) })
 }
 
 func processOf(ts *testscript.TestScript) *process {
@@ -137,13 +166,13 @@ func begin(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || !ok || len(args) == 0 {
 		ts.Fatalf("usage: begin COMMAND [ARGUMENTS...]")
 	}
-	*p = process{ended: make(chan struct{})}
+	*p = process{ended: make(chan struct{}), stdout: &output{}, stderr: &output{}}
 	p.cmd = exec.Command(args[0], args[1:]...)
 	p.cmd.Dir = ts.MkAbs(".")
 	for _, name := range []string{"PATH", "HOME", "TMPDIR"} {
 		p.cmd.Env = append(p.cmd.Env, name+"="+ts.Getenv(name))
 	}
-	p.cmd.Stdout, p.cmd.Stderr = &p.stdout, &p.stderr
+	p.cmd.Stdout, p.cmd.Stderr = p.stdout, p.stderr
 	ts.Check(p.cmd.Start())
 	go func() {
 		p.err = p.cmd.Wait()
@@ -186,7 +215,7 @@ func poll(ts *testscript.TestScript, what string, ready func() bool) {
 	for end := time.Now().Add(patience); !ready(); time.Sleep(5 * time.Millisecond) {
 		select {
 		case <-p.ended:
-			ts.Fatalf("it ended before %s: %v\n%s%s", what, p.err, &p.stdout, &p.stderr)
+			ts.Fatalf("it ended before %s: %v\n%s%s", what, p.err, p.stdout, p.stderr)
 		default:
 		}
 		if time.Now().After(end) {

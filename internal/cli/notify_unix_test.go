@@ -5,6 +5,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"syscall"
 	"testing"
 )
@@ -12,7 +13,7 @@ import (
 func TestNotifyContext(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGTERM} {
 		exits := make(chan Code, 1)
-		p := &Process{Exit: func(c Code) { exits <- c }}
+		p := &Process{Stderr: io.Discard, Exit: func(c Code) { exits <- c }}
 		ctx, stop := p.NotifyContext(t.Context())
 		raise(t, sig)
 		<-ctx.Done()

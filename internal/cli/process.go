@@ -55,6 +55,7 @@ func (p *Process) NotifyContext(parent context.Context) (context.Context, func()
 					p.Exit(CodeOf(err))
 					return
 				}
+				fmt.Fprintf(p.Stderr, "%v: what is under way may take a moment to end; a second signal quits at once\n", err)
 				cancel(err)
 			case <-done:
 				return
