@@ -131,9 +131,12 @@ type Setting struct {
 
 // Kinds of step: they decide which table shows it.
 const (
-	KindLoad  = "load"
-	KindIndex = "index"
-	KindTotal = "total"
+	KindLoad   = "load"
+	KindIndex  = "index"
+	KindTotal  = "total"
+	KindScan   = "scan"
+	KindWrite  = "write" // inserts, with deletes and queries or without
+	KindSettle = "settle"
 )
 
 // Step is one measured step.
@@ -167,11 +170,21 @@ type Client struct {
 	RowsAcknowledged int64 `json:"rows_acknowledged"`
 	RowsUnknown      int64 `json:"rows_unknown"`
 	RowsRefused      int64 `json:"rows_refused"`
+	// Role is "writer", "deleter" or "reader" where not every client inserts;
+	// a client then has a line for each of its roles.
+	Role string `json:"role,omitempty"`
+	// RowsDeleted and Queries are a deleter's and a reader's.
+	RowsDeleted *int64 `json:"rows_deleted,omitempty"`
+	Queries     *int64 `json:"queries,omitempty"`
 	// The rate that 75, 95 and 99 % of its full one-second intervals reach.
 	P75RowsPerSecond *float64 `json:"p75_rows_per_second"`
 	P95RowsPerSecond *float64 `json:"p95_rows_per_second"`
 	P99RowsPerSecond *float64 `json:"p99_rows_per_second"`
-	MaxInsertSeconds *float64 `json:"max_insert_seconds"`
+	P50RowsPerSecond *float64 `json:"p50_rows_per_second,omitempty"`
+	// The same of a reader's queries.
+	P50QueriesPerSecond *float64 `json:"p50_queries_per_second,omitempty"`
+	P99QueriesPerSecond *float64 `json:"p99_queries_per_second,omitempty"`
+	MaxInsertSeconds    *float64 `json:"max_insert_seconds"`
 	// Error is why the client stopped early.
 	Error string `json:"error,omitempty"`
 }

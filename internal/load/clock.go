@@ -45,6 +45,11 @@ func (c *clock) halt(reason error) {
 	if !c.stopping.Swap(true) {
 		close(c.stop)
 		c.grace = time.After(c.run.Grace)
+		for _, w := range c.run.Workers {
+			if s, ok := w.Task.(Stopper); ok {
+				s.Stop()
+			}
+		}
 	}
 }
 

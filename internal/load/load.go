@@ -26,6 +26,13 @@ type Task interface {
 	Abort()
 }
 
+// Stopper is a task whose Next may wait for something else than the time.
+type Stopper interface {
+	// Stop makes such a Next, and all later ones, return false. It is called
+	// once, from another goroutine, and doesn't wait.
+	Stop()
+}
+
 // Done says what an operation was and what it achieved.
 type Done struct {
 	// Op is the operation's position in Run.Ops.

@@ -13,8 +13,9 @@ import (
 
 // describe fills the step with what the run and the counters say.
 func (s *measure) describe(ctx context.Context, res *load.Result) {
+	rows, queries := s.rowsAndQueries(res)
 	raw := results.Raw{
-		Seconds: res.Window().Seconds(), Ops: res.Units(),
+		Seconds: res.Window().Seconds(), Ops: rows,
 		Deltas: s.meter.deltas(iostat.Between(s.first, s.last)), Sources: s.meter.sources(),
 	}
 	per := s.spec.Per
@@ -22,10 +23,18 @@ func (s *measure) describe(ctx context.Context, res *load.Result) {
 		per = results.PerRow
 	}
 	s.step.Metrics = raw.Metrics(per)
+	if queries >= 0 {
+		raw.Ops = queries
+		maps.Copy(s.step.Metrics, raw.Metrics(results.PerQuery))
+	}
+	maps.Copy(s.step.Metrics, paceMetrics(s.spec.Run, res))
+	if s.spec.More != nil {
+		maps.Copy(s.step.Metrics, s.spec.More(res))
+	}
 	maps.Copy(s.step.Metrics, s.levels(ctx).Metrics())
 	maps.Copy(s.step.Metrics, s.extras())
 	s.describeClients(res)
-	maps.Copy(s.step.Metrics, results.ClientRateMetrics(s.step.Clients))
+	maps.Copy(s.step.Metrics, results.ClientRateMetrics(writers(s.step.Clients)))
 	for _, o := range res.Ops {
 		s.step.Operations = append(s.step.Operations, operation(o, results.KindService, o.Service, o.MaxUS))
 		if o.Response != o.Service {
@@ -39,17 +48,7 @@ func (s *measure) describe(ctx context.Context, res *load.Result) {
 
 func (s *measure) describeClients(res *load.Result) {
 	for i, w := range res.Workers {
-		c := results.Client{Client: i, RowsAcknowledged: w.Units, RowsUnknown: w.Unknown, RowsRefused: w.Refused}
-		if w.Ops > 0 {
-			c.MaxInsertSeconds = results.Known(float64(w.MaxUS) / 1e6)
-		}
-		if w.Err != nil {
-			c.Error = w.Err.Error()
-		}
-		if s.spec.Rates {
-			results.SetRates(&c, w.Rates)
-		}
-		s.step.Clients = append(s.step.Clients, c)
+		s.step.Clients = append(s.step.Clients, s.client(i, w))
 	}
 }
 

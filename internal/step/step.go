@@ -18,6 +18,12 @@ type Spec struct {
 	Name, Kind string
 	Server     drivers.Server
 	Run        load.Run
+	// Workers says who the workers of Run are; empty where each is a client
+	// that inserts. With it the operations are named as OpInsert and the
+	// others are, and costs are given per row and per query.
+	Workers []Worker
+	// More, if set, gives metrics that only the workload knows, after the run.
+	More func(*load.Result) map[string]results.Metric
 	// Per is what costs are divided by; rows unless set.
 	Per results.Op
 	// Rates is true where clients are expected to get an acknowledgement
@@ -111,7 +117,9 @@ func (s *measure) tick(iv *load.Interval) error {
 	} else {
 		line.Stalled = nil
 	}
-	s.units += iv.Units()
+	for _, n := range line.Rows {
+		s.units += n
+	}
 	if err := s.writer.AppendInterval(line); err != nil {
 		return fmt.Errorf("step %s, stopped after %d rows were acknowledged: %w", s.spec.Name, s.units, err)
 	}
@@ -120,7 +128,7 @@ func (s *measure) tick(iv *load.Interval) error {
 
 // stalls notes the clients that got no acknowledgement in an interval.
 func (s *measure) stalls(iv *load.Interval) {
-	for _, client := range iv.Stalled {
+	for _, client := range s.stalled(iv) {
 		if len(s.step.Events) >= maxEvents {
 			s.step.EventsDropped++
 			continue
@@ -137,11 +145,9 @@ func (s *measure) interval(iv *load.Interval, d iostat.Delta, at iostat.Sample) 
 	line := results.Interval{
 		Step: s.spec.Name, Second: iv.Index, StartSeconds: iv.Start.Seconds(), EndSeconds: iv.End.Seconds(),
 		Deltas: s.meter.deltas(d), DirtyBytes: at.Memory.DirtyBytes.Ptr(), ServerRSSBytes: s.meter.rss(at).Ptr(),
-		Stalled: iv.Stalled,
+		Stalled: s.stalled(iv),
 	}
-	for _, w := range iv.Workers {
-		line.Rows = append(line.Rows, w.Units)
-	}
+	line.Rows, line.Queries = s.counts(iv)
 	for _, op := range iv.Ops {
 		line.Operations = append(line.Operations, intervalOperation(op))
 	}
