@@ -15,6 +15,9 @@ type Reader interface {
 	// OpenScanner opens a connection of its own for full scans, without a
 	// deadline for a statement.
 	OpenScanner(ctx context.Context, table string) (Scanner, error)
+	// NumbersByClient is whether the numbers of PointRow count each client's
+	// own rows, because keys are made of them; else they count the table's.
+	NumbersByClient() bool
 	// Extent says what a table holds. It reads the whole table.
 	Extent(ctx context.Context, table string) (Extent, error)
 }

@@ -3,6 +3,7 @@ package ibench
 import (
 	"context"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -35,6 +36,12 @@ type insertTask struct {
 	// acked is what the server acknowledged, unknown what it never answered for.
 	acked, unknown Sums
 
+	// stream, if set, tells readers how far the client is; gate, if set, has
+	// deletes follow; ended, if set, is called when there is nothing left to insert.
+	stream *stream
+	gate   *gate
+	ended  func()
+
 	abortOnce sync.Once
 	aborted   chan struct{}
 }
@@ -46,10 +53,14 @@ func newInsertTask(c Config, client int, inserter Inserter) *insertTask {
 	}
 }
 
-// Next builds the next statement.
+// Next builds the next statement. Where deletes are far behind it waits for them.
 func (t *insertTask) Next() bool {
 	n := min(t.perBatch, t.end-t.next)
 	if n <= 0 {
+		t.finish()
+		return false
+	}
+	if t.gate != nil && !t.gate.reserve() {
 		return false
 	}
 	t.inserter.Reset()
@@ -62,20 +73,46 @@ func (t *insertTask) Next() bool {
 	return true
 }
 
+// finish tells those who follow this client's inserts that there are no more.
+func (t *insertTask) finish() {
+	if t.gate != nil {
+		t.gate.end()
+	}
+	if t.ended != nil {
+		t.ended()
+	}
+}
+
+// Stop ends a wait for deletes.
+func (t *insertTask) Stop() {
+	if t.gate != nil {
+		t.gate.halt()
+	}
+}
+
 // Do sends the statement. A statement that the server rolled back is sent
 // again; one whose outcome is unknown never is.
 func (t *insertTask) Do(ctx context.Context, rec *load.Recorder) (load.Done, error) {
 	rows := t.pending.Rows
+	if t.stream != nil {
+		t.stream.sent.Store(t.next + rows)
+	}
+	if t.gate != nil {
+		t.gate.inserting(rows)
+	}
 	for attempt := 1; ; attempt++ {
 		err := t.inserter.Insert(ctx)
 		if err == nil {
 			t.acked.Add(t.pending)
 			t.next += rows
+			if t.stream != nil {
+				t.stream.acked.Store(t.next)
+			}
 			return load.Done{Units: rows}, nil
 		}
 		class := drivers.ClassOf(err)
 		rec.Error(drivers.CodeOf(err), class.String())
-		if class == drivers.Retryable && attempt < maxAttempts && t.backOff(attempt) {
+		if class == drivers.Retryable && attempt < maxAttempts && backOff(attempt, t.aborted) {
 			continue
 		}
 		if class == drivers.Unknown {
@@ -90,8 +127,11 @@ func (t *insertTask) Do(ctx context.Context, rec *load.Recorder) (load.Done, err
 
 // failure says where the client stood when the statement failed.
 func (t *insertTask) failure(err error, class drivers.Class, attempts int) error {
-	where := fmt.Sprintf("client %d inserting its rows %d to %d of %d into %s",
-		t.client, t.next+1, t.next+t.pending.Rows, t.end, t.table)
+	of := ""
+	if t.end < math.MaxInt64 {
+		of = fmt.Sprintf(" of %d", t.end)
+	}
+	where := fmt.Sprintf("client %d inserting its rows %d to %d%s into %s", t.client, t.next+1, t.next+t.pending.Rows, of, t.table)
 	switch {
 	case class == drivers.Unknown:
 		return fmt.Errorf("%s: %w; they are not sent again", where, err)
@@ -104,14 +144,14 @@ func (t *insertTask) failure(err error, class drivers.Class, attempts int) error
 
 // backOff waits before a retry, between half the delay and the whole; false
 // means that the run was aborted meanwhile. The jitter changes no data.
-func (t *insertTask) backOff(attempt int) bool {
+func backOff(attempt int, aborted <-chan struct{}) bool {
 	delay := min(firstBackoff<<(attempt-1), lastBackoff)
 	timer := time.NewTimer(delay/2 + rand.N(delay/2+1))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
-	case <-t.aborted:
+	case <-aborted:
 		return false
 	}
 }

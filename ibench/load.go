@@ -82,7 +82,11 @@ func Load(ctx context.Context, c Config, s Session) (Loaded, error) {
 		return out, err
 	}
 	if c.IndexesAt == IndexesAtEnd && c.SecondaryIndexes > 0 {
-		built, err := s.Meter.Run(ctx, s.Writer, indexStep(c, s))
+		var progress func(*load.Interval)
+		if s.Progress != nil {
+			progress = s.Progress("index", c.Rows)
+		}
+		built, err := s.Meter.Run(ctx, s.Writer, indexStep("index", s.DB, c.loadedRows(), c.SecondaryIndexList(), progress))
 		out.Steps = append(out.Steps, built)
 		if err != nil {
 			return out, err
@@ -152,23 +156,25 @@ func insertStep(c Config, s Session, tasks []*insertTask) step.Spec {
 	return spec
 }
 
-// indexStep is the measured build of the secondary indexes, all tables side
-// by side, one statement or a few each.
-func indexStep(c Config, s Session) step.Spec {
-	spec := step.Spec{Name: "index", Kind: results.KindIndex, Server: s.DB, Run: load.Run{Ops: []string{"index"}}}
+// indexStep is the measured build of secondary indexes, all tables side by
+// side, one statement or a few each. rows are those of each table.
+func indexStep(name string, db Database, rows []int64, indexes []Index, progress func(*load.Interval)) step.Spec {
+	spec := step.Spec{Name: name, Kind: results.KindIndex, Server: db, Run: load.Run{Ops: []string{"index"}}, Progress: progress}
+	for t, n := range rows {
+		task := &indexTask{db: db, table: TableName(t), rows: n, indexes: indexes}
+		task.ctx, task.cancel = context.WithCancel(context.Background())
+		spec.Run.Workers = append(spec.Run.Workers, load.Worker{Task: task})
+	}
+	return spec
+}
+
+// loadedRows is how many rows each table holds after a load.
+func (c Config) loadedRows() []int64 {
 	rows := make([]int64, c.Tables)
 	for client := range c.Clients {
 		rows[c.ClientTable(client)] += c.ClientRows(client)
 	}
-	for t, n := range rows {
-		task := &indexTask{db: s.DB, table: TableName(t), rows: n, indexes: c.SecondaryIndexList()}
-		task.ctx, task.cancel = context.WithCancel(context.Background())
-		spec.Run.Workers = append(spec.Run.Workers, load.Worker{Task: task})
-	}
-	if s.Progress != nil {
-		spec.Progress = s.Progress(spec.Name, c.Rows)
-	}
-	return spec
+	return rows
 }
 
 // indexTask builds one table's indexes, once. Its units are rows indexed,

@@ -142,7 +142,9 @@ func fillData(dst []byte, length, random int, g *splitMix64) []byte {
 type role uint64
 
 const (
-	roleRows role = 1
+	roleRows    role = 1
+	roleQueries role = 2
+	rolePacing  role = 3
 )
 
 // streamSeed is the seed of one client's stream in one role: mix(seed, role,

@@ -156,6 +156,9 @@ type Step struct {
 	// EventsDropped counts events beyond those kept in Events.
 	EventsDropped int64        `json:"events_dropped,omitempty"`
 	Errors        []ErrorCount `json:"errors,omitempty"`
+	// State is what the tables held after the step, in the workload's own form;
+	// a later run can go on from there.
+	State any `json:"state,omitempty"`
 	// Dumps are the files of raw status and variables, relative to the run's
 	// folder, with slashes.
 	Dumps []string `json:"dumps,omitempty"`

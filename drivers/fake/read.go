@@ -42,6 +42,9 @@ func (s *Server) OpenQuerier(_ context.Context, table string, _, rows int) (iben
 	return s.open(table, rows)
 }
 
+// NumbersByClient is false: the database makes the keys.
+func (s *Server) NumbersByClient() bool { return false }
+
 // OpenScanner opens a scanner.
 func (s *Server) OpenScanner(_ context.Context, table string) (ibench.Scanner, error) {
 	return s.open(table, 0)

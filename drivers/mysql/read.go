@@ -152,6 +152,9 @@ func (q *querier) Points(_ context.Context, numbers []int64, dst []ibench.PointR
 	return dst, nil
 }
 
+// NumbersByClient is false: the database makes the keys.
+func (s *Server) NumbersByClient() bool { return false }
+
 // OpenScanner opens a connection for scans.
 func (s *Server) OpenScanner(ctx context.Context, table string) (ibench.Scanner, error) {
 	l, err := s.open(ctx, table, 0)

@@ -163,6 +163,9 @@ func closeStatements(list ...*sqltext.Statement) error {
 	return errors.Join(errs...)
 }
 
+// NumbersByClient is false: the database makes the keys.
+func (s *Server) NumbersByClient() bool { return false }
+
 // OpenScanner opens a connection for scans.
 func (s *Server) OpenScanner(ctx context.Context, table string) (ibench.Scanner, error) {
 	l, err := s.link(ctx, table)

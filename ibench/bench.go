@@ -1,0 +1,182 @@
+package ibench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"insertbench/drivers"
+	"insertbench/internal/load"
+	"insertbench/internal/step"
+	"insertbench/results"
+)
+
+// Bench runs steps on tables whose contents it knows.
+type Bench struct {
+	Config Config
+	DB     Database
+	Meter  *step.Meter
+	Writer *results.Writer
+	// State is what the tables hold.
+	State State
+	// Progress, if set, is called as a step begins with what it is to reach,
+	// in rows or seconds, and gives what each second's share is shown to.
+	Progress func(step, unit string, total int64) func(done int64, at time.Duration, maxUS int64)
+
+	// unknown has, per client, the rows whose statements were never answered.
+	unknown []unknownRows
+	// number counts steps, so that each draws queries of its own.
+	number int
+}
+
+// unknownRows are rows that may have been inserted, or deleted, or not.
+type unknownRows struct{ inserted, deleted int64 }
+
+// Do runs one step; a scan is measured as several. The steps it returns are
+// valid as far as they came, whatever the error.
+func (b *Bench) Do(ctx context.Context, s Step) ([]results.Step, error) {
+	b.number++
+	if b.unknown == nil {
+		b.unknown = make([]unknownRows, b.Config.Clients)
+	}
+	var steps []results.Step
+	var err error
+	switch s.Do {
+	case ActionLoad:
+		steps, err = one(b.load(ctx, s))
+	case ActionIndex:
+		steps, err = one(b.index(ctx, s))
+	case ActionScan:
+		steps, err = b.scan(ctx, s)
+	case ActionSettle:
+		steps, err = one(b.settle(ctx, s))
+	default:
+		steps, err = one(b.write(ctx, s))
+	}
+	for i := range steps {
+		steps[i].State = State{Clients: slices.Clone(b.State.Clients), Indexes: b.State.Indexes}
+	}
+	if err != nil {
+		if n := len(steps); n > 0 && steps[n-1].Complete {
+			steps[n-1].Complete, steps[n-1].Reason = false, err.Error()
+		}
+		return steps, fmt.Errorf("step %s: %w", s.Name, err)
+	}
+	return steps, nil
+}
+
+// one is the list of a step that was begun.
+func one(s results.Step, err error) ([]results.Step, error) {
+	if s.Name == "" {
+		return nil, err
+	}
+	return []results.Step{s}, err
+}
+
+// load makes the tables and fills them.
+func (b *Bench) load(ctx context.Context, s Step) (results.Step, error) {
+	c := b.Config
+	c.IndexesAt, c.SecondaryIndexes = IndexesAtStart, s.Indexes
+	if err := createTables(ctx, c, b.DB); err != nil {
+		return results.Step{}, err
+	}
+	b.State = State{Clients: make([]Position, c.Clients), Indexes: s.Indexes}
+	b.unknown = make([]unknownRows, c.Clients)
+	return b.write(ctx, s)
+}
+
+// index builds the secondary indexes that the tables don't have yet.
+func (b *Bench) index(ctx context.Context, s Step) (results.Step, error) {
+	missing := b.Config.SecondaryIndexList()
+	if b.State.Indexes >= len(missing) {
+		return results.Step{}, drivers.Configf("the tables have %d secondary indexes already; there is nothing to build", b.State.Indexes)
+	}
+	missing = missing[b.State.Indexes:]
+	built, err := b.Meter.Run(ctx, b.Writer, indexStep(s.Name, b.DB, b.State.tableRows(b.Config), missing, b.shown(s, b.State.Rows())))
+	if err == nil {
+		b.State.Indexes = b.Config.SecondaryIndexes
+	}
+	return built, err
+}
+
+// shown is what a step's intervals are shown to; nil where nobody looks. rows
+// are those to reach; where there are none the seconds are shown.
+func (b *Bench) shown(s Step, rows int64) func(*load.Interval) {
+	if b.Progress == nil {
+		return nil
+	}
+	unit, total := "rows", rows
+	if rows == 0 {
+		unit, total = "s", max(1, int64(s.Seconds))
+	}
+	show := b.Progress(s.Name, unit, total)
+	var seconds int64
+	return func(iv *load.Interval) {
+		done := iv.Ops[0].Units
+		if rows == 0 {
+			done = int64(iv.End.Seconds()) - seconds
+			seconds += done
+		}
+		var slowest int64
+		for _, op := range iv.Ops {
+			slowest = max(slowest, op.MaxUS)
+		}
+		show(done, iv.End, slowest)
+	}
+}
+
+// reader, deleting and settler are the database's optional abilities.
+func (b *Bench) reader() (Reader, error) {
+	if r, ok := b.DB.(Reader); ok {
+		return r, nil
+	}
+	return nil, drivers.Configf("this version doesn't read from %s: scans and queries are not possible", b.DB.Identity().Product)
+}
+
+func (b *Bench) deleting() (DeletingDatabase, error) {
+	if d, ok := b.DB.(DeletingDatabase); ok {
+		return d, nil
+	}
+	return nil, drivers.Configf("this version doesn't delete from %s", b.DB.Identity().Product)
+}
+
+func (b *Bench) settler() (Settler, error) {
+	if s, ok := b.DB.(Settler); ok {
+		return s, nil
+	}
+	return nil, drivers.Configf("this version doesn't know how to bring %s to rest", b.DB.Identity().Product)
+}
+
+// Check refuses what can be known to fail before anything is touched: batches
+// above the server's limits, and steps that the database can't do. Errors are
+// of kind drivers.ErrConfig.
+func (b *Bench) Check(ctx context.Context, steps []Step) error {
+	var errs []error
+	checked := map[int]bool{}
+	for _, s := range steps {
+		var err error
+		switch s.Do {
+		case ActionScan:
+			_, err = b.reader()
+		case ActionSettle:
+			_, err = b.settler()
+		case ActionLoad, ActionWrite:
+			if s.Writers > 0 && !checked[s.RowsPerCommit] {
+				checked[s.RowsPerCommit] = true
+				err = b.DB.CheckBatch(ctx, s.RowsPerCommit, b.Config.DataLengthMax)
+			}
+			if s.Readers > 0 && err == nil {
+				_, err = b.reader()
+			}
+			if s.Deletes && err == nil {
+				_, err = b.deleting()
+			}
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("step %s: %w", s.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
