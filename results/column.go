@@ -10,6 +10,8 @@ import (
 type Row struct {
 	Run  *Run
 	Step *Step
+	// Post is the same scan in a later step; nil in other tables.
+	Post *Step
 }
 
 // metric is the value of one of the step's metrics.

@@ -3,6 +3,7 @@ package results
 // Metrics that are no deltas: see Levels.
 const (
 	sizeBytes      = "size_bytes"
+	databaseBytes  = "database_bytes"
 	rssBytes       = "rss_bytes"
 	rssPeakBytes   = "rss_peak_bytes"
 	dirtyBytesLeft = "dirty_bytes_left"
@@ -18,6 +19,8 @@ type Levels struct {
 	// SizeSource says which: SizeFromServer or the directory.
 	SizeBytes  *int64
 	SizeSource string
+	// DatabaseBytes is what the tables take by the server's own figure.
+	DatabaseBytes *int64
 	// RSSBytes is the server's process tree at the end, RSSPeakBytes the most
 	// that was seen.
 	RSSBytes, RSSPeakBytes *int64
@@ -36,6 +39,7 @@ func (l Levels) Metrics() map[string]Metric {
 	}
 	return map[string]Metric{
 		sizeBytes:      level(l.SizeBytes, l.SizeSource),
+		databaseBytes:  level(l.DatabaseBytes, "the server's own figure"),
 		rssBytes:       level(l.RSSBytes, "/proc/PID/statm of the server's process tree, at the end"),
 		rssPeakBytes:   level(l.RSSPeakBytes, "/proc/PID/statm of the server's process tree, most at any second"),
 		dirtyBytesLeft: level(l.DirtyBytesLeft, "/proc/meminfo, Dirty + Writeback at the end"),

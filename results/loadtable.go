@@ -121,11 +121,11 @@ func LoadRows(runs ...*Run) []Row {
 			}
 			indexed = indexed || step.Kind == KindIndex
 			steps = append(steps, *step)
-			rows = append(rows, Row{run, step})
+			rows = append(rows, Row{Run: run, Step: step})
 		}
 		if indexed {
 			total := Total(PerRow, steps...)
-			rows = append(rows, Row{run, &total})
+			rows = append(rows, Row{Run: run, Step: &total})
 		}
 	}
 	return rows

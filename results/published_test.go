@@ -45,7 +45,7 @@ func publishedRow(ips float64, disk func(printed) float64, cells map[string]prin
 		WrittenKB:  ptr(disk(mb("wmb/s", "wMB/s")) * 1000 * seconds),
 		HostBusyUS: ptr(disk(cells["cpu"])), HostTotalUS: ptr(100.0),
 	}}
-	return Row{&Run{}, &Step{Kind: KindLoad, Complete: true, Metrics: raw.Metrics(PerRow)}}
+	return Row{Run: &Run{}, Step: &Step{Kind: KindLoad, Complete: true, Metrics: raw.Metrics(PerRow)}}
 }
 
 // TestPublishedRows recomputes the derived columns of every published load

@@ -18,23 +18,33 @@ func WriteSummary(w io.Writer, run *Run) error {
 	writeLatencies(&out, run.Steps)
 	for i := range run.Steps {
 		step := &run.Steps[i]
+		if !manyStatements(step.Kind) && step.Kind != KindIndex {
+			writeIncidents(&out, step)
+			continue
+		}
 		if len(run.Steps) > 1 && len(step.Operations) > 0 {
 			fmt.Fprintf(&out, "\nstep %s\n", step.Name)
 		} else {
 			out.WriteString("\n")
 		}
 		for _, op := range step.Operations {
-			if op.Kind == KindService && step.Kind != KindIndex {
+			if op.Kind == KindService && manyStatements(step.Kind) {
 				out.WriteString(HistogramBlock(title(op.Name)+" rt:", op))
 			}
 		}
 		writeIncidents(&out, step)
 	}
-	if line := verifyLine(run.Verify); line != "" {
+	if line := VerifyLine(run.Verify); line != "" {
 		fmt.Fprintf(&out, "\n%s\n", line)
 	}
 	_, err := io.WriteString(w, out.String())
 	return err
+}
+
+// manyStatements is whether a step of a kind has more than one long statement
+// per table, so that buckets say something.
+func manyStatements(kind string) bool {
+	return kind != KindIndex && kind != KindScan && kind != KindSettle
 }
 
 // title capitalises an operation's name, as the original's blocks have it.
@@ -81,7 +91,15 @@ func whole(v *int64) string {
 
 // writeIncidents names stalls, errors and rows without an answer.
 func writeIncidents(out *strings.Builder, step *Step) {
-	if n := int64(len(step.Events)) + step.EventsDropped; n > 0 {
+	n := step.EventsDropped
+	for _, e := range step.Events {
+		if e.Kind == "stall" {
+			n++
+		} else if e.Kind != "settle" && e.Kind != "verified" {
+			fmt.Fprintf(out, "%s in %s: %s\n", e.Kind, step.Name, printable(e.Text))
+		}
+	}
+	if n > 0 {
 		fmt.Fprintf(out, "stalls in %s: %d client seconds without an acknowledgement; the record has when\n", step.Name, n)
 	}
 	for _, e := range step.Errors {
@@ -100,8 +118,8 @@ func writeIncidents(out *strings.Builder, step *Step) {
 	}
 }
 
-// verifyLine says what the verification found, "" where there was none.
-func verifyLine(v *Verify) string {
+// VerifyLine says what the verification found, "" where there was none.
+func VerifyLine(v *Verify) string {
 	switch {
 	case v == nil:
 		return ""

@@ -182,7 +182,7 @@ func TestLoadTableByHand(t *testing.T) {
 func TestMissingInEachFormat(t *testing.T) {
 	run := Run{Engine: "e", Complete: true}
 	step := Step{Kind: KindLoad, Complete: true, Metrics: Raw{Ops: -1}.Metrics(PerRow)}
-	table := Table{Columns: LoadColumns(), Rows: []Row{{&run, &step}}}
+	table := Table{Columns: LoadColumns(), Rows: []Row{{Run: &run, Step: &step}}}
 	words := map[string]bool{}
 	for _, c := range table.Columns {
 		words[c.Name] = c.Text != nil

@@ -48,7 +48,7 @@ func newApp(p *cli.Process) *urfave.App {
 		ExitErrHandler:  func(*urfave.Context, error) {},
 		OnUsageError:    usageError(p),
 		Action:          noCommand,
-		Commands:        []*urfave.Command{loadCommand(p), rowsCommand(p), dropCommand(p), iostatCommand(p), doctorCommand(p)},
+		Commands:        []*urfave.Command{loadCommand(p), scanCommand(p), indexCommand(p), oltpCommand(p), settleCommand(p), verifyCommand(p), rowsCommand(p), dropCommand(p), iostatCommand(p), doctorCommand(p)},
 	}
 	for _, cmd := range app.Commands {
 		cmd.OnUsageError = usageError(p)

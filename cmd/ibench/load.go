@@ -96,8 +96,8 @@ func runLoad(ctx context.Context, p *cli.Process, cfg loadConfig) (err error) {
 	if errors.Is(err, ibench.ErrVerify) {
 		err = &cli.Error{Code: cli.Unverified, Err: err}
 	}
-	return s.Finish(cli.Interrupted(ctx, err), func(run *results.Run) results.Table {
-		return results.Table{Columns: results.LoadColumns(), Rows: results.LoadRows(run)}
+	return s.Finish(cli.Interrupted(ctx, err), func(run *results.Run) []results.Section {
+		return []results.Section{{Table: results.Table{Columns: results.LoadColumns(), Rows: results.LoadRows(run)}}}
 	})
 }
 

@@ -155,9 +155,9 @@ func (s *Session) Progress(name, unit string, total int64) *Progress {
 	return s.process.NewProgress(name, unit, total)
 }
 
-// Finish completes and saves the record, prints it or its table, and returns
+// Finish completes and saves the record, prints it or its tables, and returns
 // the run's error, or the one of saving.
-func (s *Session) Finish(runErr error, table func(*results.Run) results.Table) error {
+func (s *Session) Finish(runErr error, sections func(*results.Run) []results.Section) error {
 	ended := time.Now().UTC()
 	s.Run.EndedUTC = &ended
 	s.Run.Complete = runErr == nil
@@ -176,12 +176,12 @@ func (s *Session) Finish(runErr error, table func(*results.Run) results.Table) e
 	if runErr == nil && saveErr == nil && s.measuring.Quiet && !s.measuring.JSON {
 		return s.Writer.Close()
 	}
-	printErr := s.print(table)
+	printErr := s.print(sections)
 	return errors.Join(runErr, saveErr, s.Writer.Close(), printErr)
 }
 
-// print writes the record or the table to standard output.
-func (s *Session) print(table func(*results.Run) results.Table) error {
+// print writes the record or the tables to standard output.
+func (s *Session) print(sections func(*results.Run) []results.Section) error {
 	if s.measuring.JSON {
 		data, err := results.Encode(s.Run)
 		if err != nil {
@@ -190,10 +190,8 @@ func (s *Session) print(table func(*results.Run) results.Table) error {
 		_, err = s.process.Stdout.Write(data)
 		return err
 	}
-	t := table(&s.Run)
-	t.Wide = s.measuring.Wide
-	if err := t.WriteText(s.process.Stdout); err != nil {
-		return fmt.Errorf("print the table: %w", err)
+	if err := results.WriteSections(s.process.Stdout, sections(&s.Run), s.measuring.Wide); err != nil {
+		return fmt.Errorf("print the tables: %w", err)
 	}
 	if err := results.WriteSummary(s.process.Stdout, &s.Run); err != nil {
 		return fmt.Errorf("print the summary: %w", err)

@@ -158,18 +158,18 @@ func (s *measure) levels(ctx context.Context) results.Levels {
 		left := mem.DirtyBytes.V + mem.WritebackBytes.V
 		l.DirtyBytesLeft = &left
 	}
-	if s.meter.local && !s.meter.embedded && s.meter.dataDir != "" {
-		if size, err := DirBytes(s.meter.dataDir); err == nil {
-			l.SizeBytes, l.SizeSource = &size, "blocks allocated to the files of the data directory"
-			return l
-		}
-	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dumpTimeout)
 	defer cancel()
 	if size, err := s.spec.Server.SizeBytes(ctx); err == nil {
+		l.DatabaseBytes = &size
 		l.SizeBytes, l.SizeSource = &size, results.SizeFromServer
 		if s.meter.embedded {
 			l.SizeSource = "the database's files"
+		}
+	}
+	if s.meter.local && !s.meter.embedded && s.meter.dataDir != "" {
+		if size, err := DirBytes(s.meter.dataDir); err == nil {
+			l.SizeBytes, l.SizeSource = &size, "blocks allocated to the files of the data directory"
 		}
 	}
 	return l
