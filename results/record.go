@@ -87,6 +87,8 @@ type Environment struct {
 	GoVersion   string `json:"go_version,omitempty"`
 	DataDir     string `json:"data_dir,omitempty"`
 	Filesystem  string `json:"filesystem,omitempty"`
+	// MountOptions are those of the mount and of the file system.
+	MountOptions string `json:"mount_options,omitempty"`
 	// Devices are the block devices whose counters are summed.
 	Devices []Device `json:"devices,omitempty"`
 	// Findings are what on this host may spoil the numbers.
@@ -98,6 +100,10 @@ type Device struct {
 	Name      string `json:"name"`
 	Model     string `json:"model,omitempty"`
 	SizeBytes *int64 `json:"size_bytes"`
+	// Rotational is true for a disk that turns, nil where it isn't known.
+	Rotational *bool  `json:"rotational"`
+	Scheduler  string `json:"scheduler,omitempty"`
+	WriteCache string `json:"write_cache,omitempty"`
 }
 
 // Finding is one thing about the host that may spoil the numbers.
@@ -159,6 +165,8 @@ type Step struct {
 	// State is what the tables held after the step, in the workload's own form;
 	// a later run can go on from there.
 	State any `json:"state,omitempty"`
+	// Notes are what about the measurement should be known, a sentence each.
+	Notes []string `json:"notes,omitempty"`
 	// Dumps are the files of raw status and variables, relative to the run's
 	// folder, with slashes.
 	Dumps []string `json:"dumps,omitempty"`

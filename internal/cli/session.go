@@ -96,7 +96,7 @@ func (s *Session) Record(ctx context.Context, workload, plan string, config any)
 	}
 	s.Run = results.Run{
 		Workload: workload, Plan: plan, Command: Redact(s.process.Args), ToolVersion: Version(),
-		StartedUTC: time.Now().UTC(), Tag: s.measuring.Tag, DBMS: id.DBMS, Engine: id.Engine, Config: config,
+		StartedUTC: time.Now().UTC(), Tag: s.measuring.Tag, DBMS: id.DBMS, Engine: engineLabel(id), Config: config,
 		Environment: environment(),
 		Server: results.Server{
 			Product: id.Product, Version: id.Version, Durability: id.Durability, Transport: id.Transport, Embedded: id.Embedded,
@@ -110,6 +110,15 @@ func (s *Session) Record(ctx context.Context, workload, plan string, config any)
 	s.examine()
 	s.Writer, err = results.Create(s.measuring.Results, s.Run)
 	return err
+}
+
+// engineLabel is what a table calls the engine; a server that doesn't name
+// one goes by its product.
+func engineLabel(id drivers.Identity) string {
+	if id.Engine == "" || id.Engine == "unknown" {
+		return id.Product
+	}
+	return id.Engine
 }
 
 // examine puts what on this host may spoil the numbers into the record, and

@@ -12,10 +12,13 @@ func (s *measure) extras() map[string]results.Metric {
 	m := map[string]results.Metric{
 		"sampler_cpu_us": {Value: s.samplerUS, Unit: "us", Source: "CPU of this client's own sampling, in client_cpu_us too"},
 	}
+	d := iostat.Between(s.first, s.last)
+	m["clock_step_seconds"] = results.Metric{
+		Value: results.Known(d.ClockStepSeconds), Unit: "s", Source: "wall clock against monotonic clock; rates use the monotonic one",
+	}
 	if !s.meter.local {
 		return m
 	}
-	d := iostat.Between(s.first, s.last)
 	add := func(name, unit, source string, v *float64) {
 		m[name] = results.Metric{Value: v, Unit: unit, Source: source}
 	}

@@ -184,9 +184,12 @@ func (m *Meter) Describe(run *results.Run) {
 	if m.devices == nil {
 		return
 	}
-	run.Environment.Filesystem = m.devices.FSType
+	run.Environment.Filesystem, run.Environment.MountOptions = m.devices.FSType, m.devices.Options
 	for _, name := range m.disks {
-		run.Environment.Devices = append(run.Environment.Devices, results.Device{Name: name})
+		f := m.root.Facts(name)
+		run.Environment.Devices = append(run.Environment.Devices, results.Device{
+			Name: name, Model: f.Model, SizeBytes: f.SizeBytes.Ptr(), Rotational: f.Rotational.Ptr(), Scheduler: f.Scheduler, WriteCache: f.WriteCache,
+		})
 	}
 }
 

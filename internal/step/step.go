@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"insertbench/drivers"
@@ -39,6 +40,8 @@ const (
 	dumpTimeout = 30 * time.Second
 	// maxEvents bounds the events kept in the record; more are counted.
 	maxEvents = 1000
+	// maxNotes bounds the sampler's notes kept in the record.
+	maxNotes = 20
 )
 
 // measure is a step under way.
@@ -85,11 +88,16 @@ func (s *measure) begin() {
 	s.prev = s.first
 }
 
-// seen keeps the highest memory of the samples that pass through it, and adds
-// up what they took.
+// seen keeps the highest memory of the samples that pass through it and what
+// they couldn't read, and adds up what they took.
 func (s *measure) seen(at iostat.Sample) iostat.Sample {
 	if rss := s.meter.rss(at); rss.OK && (s.peakRSS == nil || rss.V > *s.peakRSS) {
 		s.peakRSS = &rss.V
+	}
+	for _, note := range at.Notes {
+		if len(s.step.Notes) < maxNotes && !slices.Contains(s.step.Notes, note) {
+			s.step.Notes = append(s.step.Notes, note)
+		}
 	}
 	if at.CostUS.OK {
 		total := float64(at.CostUS.V)
