@@ -88,7 +88,7 @@ func runLoad(ctx context.Context, p *cli.Process, cfg loadConfig) (err error) {
 		DB: db, Meter: s.Meter, Writer: s.Writer,
 		Progress: func(step string, rows int64) func(*load.Interval) {
 			progress = s.Progress(step, "rows", rows)
-			return func(iv *load.Interval) { progress.Add(iv.Units(), iv.End, slowestUS(iv)) }
+			return progress.Show
 		},
 	})
 	progress.Done()
@@ -99,15 +99,6 @@ func runLoad(ctx context.Context, p *cli.Process, cfg loadConfig) (err error) {
 	return s.Finish(cli.Interrupted(ctx, err), func(run *results.Run) []results.Section {
 		return []results.Section{{Table: results.Table{Columns: results.LoadColumns(), Rows: results.LoadRows(run)}}}
 	})
-}
-
-// slowestUS is the slowest statement of an interval, in microseconds.
-func slowestUS(iv *load.Interval) int64 {
-	var slowest int64
-	for _, op := range iv.Ops {
-		slowest = max(slowest, op.MaxUS)
-	}
-	return slowest
 }
 
 func dropCommand(p *cli.Process) *urfave.Command {

@@ -19,8 +19,10 @@ type Connection struct {
 	// database runs.
 	Named bool `json:"-"`
 	// MustExist refuses a database that is missing instead of making it.
-	MustExist bool           `json:"-"`
-	DSN       drivers.Secret `json:"-"`
+	MustExist bool `json:"-"`
+	// CreateDatabase makes a missing one: nobody chose its name.
+	CreateDatabase bool           `json:"-"`
+	DSN            drivers.Secret `json:"-"`
 	// DSNShown is the DSN without its password.
 	DSNShown         string         `json:"dsn"`
 	Socket           string         `json:"socket"`
@@ -41,6 +43,9 @@ type Connection struct {
 	UniqueChecksOff bool    `json:"-"`
 	Mongo           Mongo   `json:"mongo"`
 	Private         Private `json:"private_server"`
+
+	// fromFile is true where a file of settings named the server.
+	fromFile bool
 }
 
 // Seconds is a duration that is written as a number of seconds.
@@ -67,14 +72,41 @@ var flagOwners = []struct{ dbms, flags []string }{
 	{[]string{"mysql", "mongo", "fake"}, []string{"engine"}},
 }
 
-// ConnectionFlags are the flags that say which database to open.
-func ConnectionFlags() []cli.Flag {
+// Defaults are what a workload connects to where no flag says otherwise.
+type Defaults struct {
+	Database string // its name, made where it is missing
+	Path     string // of the embedded SQLite
+	File     File
+}
+
+// File is what a file of settings says of a server. It counts where no flag
+// names another: the zero value names none.
+type File struct {
+	DBMS, Host, User string
+	Port             int
+	Password, URI    drivers.Secret
+}
+
+// insertBenchmark are the Insert Benchmark's.
+var insertBenchmark = Defaults{Database: "ib", Path: "ib.sqlite"}
+
+// ConnectionFlags are the flags that say which database to open, for the
+// Insert Benchmark.
+func ConnectionFlags() []cli.Flag { return insertBenchmark.Flags() }
+
+// ResolveConnection makes a Connection of the flags, for the Insert Benchmark.
+func ResolveConnection(c *cli.Context, p *Process) (Connection, error) {
+	return insertBenchmark.Resolve(c, p)
+}
+
+// Flags are the flags that say which database to open.
+func (d Defaults) Flags() []cli.Flag {
 	flags := []cli.Flag{
 		databaseFlag("dbms", "`NAME` of the database: sqlite (embedded, the default when no server is named), mysql or mariadb (the same), mongo, fake (does nothing; for trying out)"),
 		databaseFlag("user", "user `NAME` to log in as (default root for mysql)"),
-		databaseFlag("database", "`NAME` of the database to use; with mysql it must exist (default ib, made when missing)"),
+		databaseFlag("database", "`NAME` of the database to use; with mysql it must exist (default "+d.Database+", made when missing)"),
 		databaseFlag("engine", "storage engine `NAME`, as innodb or rocksdb (default: the server's)"),
-		databaseFlag("path", "`FILE` of the embedded SQLite database (default ib.sqlite)"),
+		databaseFlag("path", "`FILE` of the embedded SQLite database (default "+d.Path+")"),
 		&cli.DurationFlag{Name: "connect-timeout", Usage: "`TIME` to connect and log in", Value: 5 * time.Second, Category: databaseCategory},
 		&cli.DurationFlag{Name: "statement-timeout", Usage: "`TIME` after which a statement's outcome is unknown; a stall of minutes is data, so keep it long", Value: 10 * time.Minute, Category: databaseCategory},
 	}
@@ -85,9 +117,9 @@ func databaseFlag(name, usage string) cli.Flag {
 	return &cli.StringFlag{Name: name, Usage: usage, Category: databaseCategory}
 }
 
-// ResolveConnection makes a Connection of the flags, and warns once of a
-// password on the command line.
-func ResolveConnection(c *cli.Context, p *Process) (Connection, error) {
+// Resolve makes a Connection of the flags, and warns once of a password on the
+// command line.
+func (d Defaults) Resolve(c *cli.Context, p *Process) (Connection, error) {
 	conn := Connection{
 		DBMS: strings.ToLower(c.String("dbms")), Socket: c.String("socket"), Host: c.String("host"), Port: c.Int("port"),
 		User: c.String("user"), Database: c.String("database"), TLS: c.String("tls"), Path: c.String("path"),
@@ -100,15 +132,49 @@ func ResolveConnection(c *cli.Context, p *Process) (Connection, error) {
 		return conn, Usagef("--connect-timeout and --statement-timeout must be longer than nothing, as 5s or 10m")
 	}
 	for _, resolve := range []func(*cli.Context, *Process) error{
-		conn.resolvePrivate, conn.resolveDBMS, conn.refuseForeign, conn.resolveMySQL, conn.resolveMongo, conn.resolveSQLite,
+		conn.resolvePrivate, d.File.fill(&conn), conn.resolveDBMS, conn.refuseForeign, conn.resolveMySQL, conn.resolveMongo, d.fill(&conn),
 	} {
 		if err := resolve(c, p); err != nil {
 			return conn, err
 		}
 	}
 	password, err := resolvePassword(c, p, conn)
+	if !password.IsSet() && conn.fromFile {
+		password = d.File.Password
+	}
 	conn.Password = password
 	return conn, err
+}
+
+// fill makes the step of Resolve that takes what the file of settings says of a
+// server, unless flags name one.
+func (f File) fill(conn *Connection) func(*cli.Context, *Process) error {
+	return func(c *cli.Context, _ *Process) error {
+		names := append([]string{"dsn", "socket", "host", "port", "path", "server"}, mongoFlagNames...)
+		other := conn.DBMS != "" && conn.DBMS != f.DBMS && !(conn.DBMS == "mariadb" && f.DBMS == "mysql")
+		if f.DBMS == "" || other || slices.ContainsFunc(names, c.IsSet) {
+			return nil
+		}
+		conn.fromFile = true
+		conn.DBMS, conn.Host, conn.Port, conn.Mongo.URI = f.DBMS, f.Host, f.Port, f.URI
+		if conn.User == "" {
+			conn.User = f.User
+		}
+		return nil
+	}
+}
+
+// fill makes the step of Resolve that names database and file where nothing did.
+func (d Defaults) fill(conn *Connection) func(*cli.Context, *Process) error {
+	return func(*cli.Context, *Process) error {
+		if conn.DBMS == "sqlite" && conn.Path == "" {
+			conn.Path = d.Path
+		}
+		if (conn.DBMS == "mysql" || conn.DBMS == "mongo") && conn.Database == "" && !conn.DSN.IsSet() {
+			conn.Database, conn.CreateDatabase = d.Database, true
+		}
+		return nil
+	}
 }
 
 // resolveDBMS settles which database is meant: --dbms, else the program of a
@@ -153,13 +219,6 @@ func (conn *Connection) refuseForeign(c *cli.Context, _ *Process) error {
 				return Usagef("--%s means nothing to %s; it goes with --dbms=%s", flag, conn.DBMS, strings.Join(group.dbms, " or --dbms="))
 			}
 		}
-	}
-	return nil
-}
-
-func (conn *Connection) resolveSQLite(*cli.Context, *Process) error {
-	if conn.DBMS == "sqlite" && conn.Path == "" {
-		conn.Path = "ib.sqlite"
 	}
 	return nil
 }

@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"net"
+	"strconv"
 	"strings"
 	"time"
 
@@ -25,6 +28,8 @@ type Mongo struct {
 	Unordered    bool    `json:"unordered"`
 	ShortNames   bool    `json:"short_names"`
 }
+
+const mongoPort = 27017
 
 var mongoFlagNames = []string{
 	"uri", "mongo-w", "mongo-j", "mongo-wtimeout", "mongo-read-concern", "mongo-id", "mongo-transactions", "mongo-unordered", "short-names",
@@ -55,9 +60,12 @@ func (conn *Connection) resolveMongo(c *cli.Context, p *Process) error {
 		return nil
 	}
 	m := Mongo{
-		URI: drivers.NewSecret(c.String("uri")), W: c.String("mongo-w"), WTimeout: Seconds(c.Duration("mongo-wtimeout")),
+		URI: conn.Mongo.URI, W: c.String("mongo-w"), WTimeout: Seconds(c.Duration("mongo-wtimeout")),
 		ReadConcern: c.String("mongo-read-concern"), ID: c.String("mongo-id"), Transactions: c.Bool("mongo-transactions"),
 		Unordered: c.Bool("mongo-unordered"), ShortNames: c.Bool("short-names"),
+	}
+	if c.IsSet("uri") {
+		m.URI = drivers.NewSecret(c.String("uri"))
 	}
 	if c.IsSet("mongo-j") {
 		j := c.Bool("mongo-j")
@@ -71,11 +79,15 @@ func (conn *Connection) resolveMongo(c *cli.Context, p *Process) error {
 	case m.WTimeout < 0:
 		return Usagef("--mongo-wtimeout can't be negative")
 	}
+	if !m.URI.IsSet() && conn.Host != "" {
+		m.URI = drivers.NewSecret("mongodb://" + net.JoinHostPort(conn.Host, strconv.Itoa(cmp.Or(conn.Port, mongoPort))))
+		conn.Host, conn.Port = "", 0
+	}
 	if !m.URI.IsSet() {
 		m.URI = drivers.NewSecret("mongodb://127.0.0.1:27017")
 	}
 	m.URIShown = mongo.RedactURI(m.URI.Reveal())
-	if m.URIShown != m.URI.Reveal() && strings.Contains(m.URIShown, redacted) {
+	if c.IsSet("uri") && m.URIShown != m.URI.Reveal() && strings.Contains(m.URIShown, redacted) {
 		warnOfPassword(p)
 	}
 	conn.Mongo = m

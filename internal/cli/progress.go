@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+
+	"insertbench/internal/load"
 )
 
 // plainEvery is how often progress is printed where it isn't drawn.
@@ -18,6 +20,8 @@ type Progress struct {
 	name  string
 	unit  string
 	total int64
+	// limit is when the step ends where time ends it and not a number of units.
+	limit time.Duration
 	done  int64
 	maxUS int64
 	bar   *progressbar.ProgressBar
@@ -32,13 +36,36 @@ type Progress struct {
 func (p *Process) NewProgress(name, unit string, total int64) *Progress {
 	g := &Progress{out: p.Stderr, name: name, unit: unit, total: total, next: plainEvery}
 	if p.Terminal {
-		g.bar = progressbar.NewOptions64(total,
-			progressbar.OptionSetWriter(p.Stderr), progressbar.OptionSetDescription(name),
-			progressbar.OptionSetPredictTime(true), progressbar.OptionShowCount(), progressbar.OptionShowIts(),
-			progressbar.OptionSetItsString(unit), progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish(),
-			progressbar.OptionThrottle(100*time.Millisecond))
+		g.bar = p.newBar(name, unit, total, progressbar.OptionShowIts())
 	}
 	return g
+}
+
+// NewTimedProgress begins the progress of a step that time ends.
+func (p *Process) NewTimedProgress(name, unit string, limit time.Duration) *Progress {
+	g := &Progress{out: p.Stderr, name: name, unit: unit, limit: limit, next: plainEvery}
+	if p.Terminal {
+		g.bar = p.newBar(name, "s", int64(limit.Seconds()))
+	}
+	return g
+}
+
+func (p *Process) newBar(name, unit string, total int64, more ...progressbar.Option) *progressbar.ProgressBar {
+	return progressbar.NewOptions64(total, append([]progressbar.Option{
+		progressbar.OptionSetWriter(p.Stderr), progressbar.OptionSetDescription(name),
+		progressbar.OptionSetPredictTime(true), progressbar.OptionShowCount(),
+		progressbar.OptionSetItsString(unit), progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish(),
+		progressbar.OptionThrottle(100 * time.Millisecond),
+	}, more...)...)
+}
+
+// Show is Add of an interval.
+func (g *Progress) Show(iv *load.Interval) {
+	var slowest int64
+	for _, op := range iv.Ops {
+		slowest = max(slowest, op.MaxUS)
+	}
+	g.Add(iv.Units(), iv.End, slowest)
 }
 
 // Add shows that units more were done by an offset from the step's start, and
@@ -50,9 +77,16 @@ func (g *Progress) Add(units int64, at time.Duration, maxUS int64) {
 	}
 	g.done += units
 	g.maxUS = max(g.maxUS, maxUS)
+	rate := float64(g.done) / at.Seconds()
 	if g.bar != nil {
-		g.bar.Describe(fmt.Sprintf("%s, slowest %s", g.name, seconds(g.maxUS)))
-		_ = g.bar.Add64(units) // a terminal that can't be drawn on is no reason to stop
+		// A terminal that can't be drawn on is no reason to stop.
+		if g.limit > 0 {
+			g.bar.Describe(fmt.Sprintf("%s, %.0f %s/s, slowest %s", g.name, rate, g.unit, seconds(g.maxUS)))
+			_ = g.bar.Set64(int64(min(at, g.limit).Seconds()))
+		} else {
+			g.bar.Describe(fmt.Sprintf("%s, slowest %s", g.name, seconds(g.maxUS)))
+			_ = g.bar.Add64(units)
+		}
 		return
 	}
 	if at < g.next {
@@ -61,15 +95,23 @@ func (g *Progress) Add(units int64, at time.Duration, maxUS int64) {
 	for g.next <= at {
 		g.next += plainEvery
 	}
-	rate := float64(g.done) / at.Seconds()
-	left := "-"
+	reached, left := g.reached(at, rate)
+	fmt.Fprintf(g.out, "%s: %s, %.0f %s/s (lately %.0f), slowest %s, %s left\n", g.name, reached, rate, g.unit,
+		float64(g.done-g.printed)/(at-g.printedAt).Seconds(), seconds(g.maxUS), left)
+	g.printed, g.printedAt = g.done, at
+}
+
+// reached says how far the step came, and how long the rest takes.
+func (g *Progress) reached(at time.Duration, rate float64) (reached, left string) {
+	if g.limit > 0 {
+		return fmt.Sprintf("%.0f of %.0f s (%.1f%%), %d %s", at.Seconds(), g.limit.Seconds(), 100*at.Seconds()/g.limit.Seconds(), g.done, g.unit),
+			max(g.limit-at, 0).Round(time.Second).String()
+	}
+	left = "-"
 	if rate > 0 {
 		left = (time.Duration(float64(g.total-g.done) / rate * float64(time.Second))).Round(time.Second).String()
 	}
-	fmt.Fprintf(g.out, "%s: %d of %d %s (%.1f%%), %.0f %s/s (lately %.0f), slowest %s, %s left\n",
-		g.name, g.done, g.total, g.unit, 100*float64(g.done)/float64(g.total), rate, g.unit,
-		float64(g.done-g.printed)/(at-g.printedAt).Seconds(), seconds(g.maxUS), left)
-	g.printed, g.printedAt = g.done, at
+	return fmt.Sprintf("%d of %d %s (%.1f%%)", g.done, g.total, g.unit, 100*float64(g.done)/float64(g.total)), left
 }
 
 // Done clears a line that was drawn.

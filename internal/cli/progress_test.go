@@ -47,6 +47,21 @@ func TestProgressWithoutRows(t *testing.T) {
 	quiet.Done()
 }
 
+func TestTimedProgress(t *testing.T) {
+	var out bytes.Buffer
+	g := (&Process{Stderr: &out}).NewTimedProgress("request", "requests", 30*time.Second)
+	for s := 1; s <= 31; s++ {
+		g.Add(200, time.Duration(s)*time.Second, 1000)
+	}
+	want := `request: 10 of 30 s (33.3%), 2000 requests, 200 requests/s (lately 200), slowest 0.001 s, 20s left
+request: 20 of 30 s (66.7%), 4000 requests, 200 requests/s (lately 200), slowest 0.001 s, 10s left
+request: 30 of 30 s (100.0%), 6000 requests, 200 requests/s (lately 200), slowest 0.001 s, 0s left
+`
+	if out.String() != want {
+		t.Errorf("got:\n%swant:\n%s", &out, want)
+	}
+}
+
 func TestDrawnProgress(t *testing.T) {
 	var out bytes.Buffer
 	g := (&Process{Stderr: &out, Terminal: true}).NewProgress("load", "rows", 100)

@@ -164,6 +164,14 @@ func (s *Session) Progress(name, unit string, total int64) *Progress {
 	return s.process.NewProgress(name, unit, total)
 }
 
+// TimedProgress is Progress of a step that time ends.
+func (s *Session) TimedProgress(name, unit string, limit time.Duration) *Progress {
+	if s.measuring.Quiet {
+		return nil
+	}
+	return s.process.NewTimedProgress(name, unit, limit)
+}
+
 // Finish completes and saves the record, prints it or its tables, and returns
 // the run's error, or the one of saving.
 func (s *Session) Finish(runErr error, sections func(*results.Run) []results.Section) error {
