@@ -14,12 +14,6 @@ import (
 	"insertbench/results"
 )
 
-// Kinds of LinkBench's own steps, for the record.
-const (
-	KindRequest = "request"
-	KindWarmup  = "warmup"
-)
-
 // Session is what a run has at hand.
 type Session struct {
 	DB     Database
@@ -196,7 +190,7 @@ func Requests(ctx context.Context, w *stream.Workload, p RequestPlan, s Session)
 		t.budget = run.MaxFailedPerRequester
 	}
 	if run.WarmupS > 0 {
-		spec := requestSpec(w, p, s, tasks, "warmup", KindWarmup)
+		spec := requestSpec(w, p, s, tasks, "warmup", results.KindWarmup)
 		spec.Run.Limit = time.Duration(run.WarmupS) * time.Second
 		warm, err := s.Meter.Run(ctx, s.Writer, spec)
 		steps = append(steps, warm)
@@ -215,7 +209,7 @@ func Requests(ctx context.Context, w *stream.Workload, p RequestPlan, s Session)
 	if name == "" {
 		name = "request"
 	}
-	spec := requestSpec(w, p, s, tasks, name, KindRequest)
+	spec := requestSpec(w, p, s, tasks, name, results.KindRequest)
 	spec.Run.Limit = time.Duration(run.MaxTimeS) * time.Second
 	measured, err := s.Meter.Run(ctx, s.Writer, spec)
 	steps = append(steps, measured)

@@ -135,8 +135,10 @@ func printable(s string) string {
 func scaled(name, metric string, divisor float64, unit string, decimals int, meaning string) Column {
 	formula := metric
 	for _, d := range ratios {
-		if PerRow.in(d.name) == metric {
-			formula = PerRow.in(d.formula())
+		for _, op := range []Op{PerRow, PerRequest} {
+			if op.in(d.name) == metric {
+				formula = op.in(d.formula())
+			}
 		}
 	}
 	switch divisor {

@@ -33,16 +33,6 @@ func LoadColumns() []Column {
 	return append(columns, wideColumns()...)
 }
 
-// LinkLoadColumns are LinkBench's load table.
-func LinkLoadColumns() []Column {
-	columns := []Column{
-		scaled("ips", "rows_per_second", 1, "rows/s", 0, "nodes, links and counts acknowledged per second, all loaders"),
-	}
-	columns = append(columns, costColumns("rMB/s", "wMB/s")...)
-	columns = append(columns, engineColumn())
-	return append(columns, wideColumns()...)
-}
-
 // costColumns are what both load tables have between rates and engine.
 func costColumns(readMB, writtenMB string) []Column {
 	size := scaled("size", sizeBytes, gib, "GiB", 0, "data directory on disk at the end")

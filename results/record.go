@@ -64,6 +64,8 @@ type Run struct {
 	Label  string `json:"label,omitempty"`
 	DBMS   string `json:"dbms"`
 	Engine string `json:"engine"`
+	// LinkBench is which of its kinds of run this is; nil of other workloads.
+	LinkBench *LinkBench `json:"linkbench,omitempty"`
 	// Config is the resolved configuration, every option with its unit. After
 	// Load it is made of maps, lists and json.Number.
 	Config      any         `json:"config"`
@@ -72,6 +74,17 @@ type Run struct {
 	Steps       []Step      `json:"steps"`
 	Verify      *Verify     `json:"verify"`
 	Warnings    []string    `json:"warnings,omitempty"`
+}
+
+// LinkBench names what its figures depend on beside the database.
+type LinkBench struct {
+	// Profile is the generation of the workload, Compat whose behaviour is
+	// followed, Stream how random numbers are dealt to loaders.
+	Profile string `json:"profile"`
+	Compat  string `json:"compat"`
+	Stream  string `json:"stream"`
+	// Transactions says how a link and its count change together.
+	Transactions string `json:"transactions,omitempty"`
 }
 
 // Environment is the host the clients ran on and, where the server is proven
@@ -143,6 +156,9 @@ const (
 	KindScan   = "scan"
 	KindWrite  = "write" // inserts, with deletes and queries or without
 	KindSettle = "settle"
+
+	KindRequest = "request" // LinkBench's
+	KindWarmup  = "warmup"  // requests before those that count
 )
 
 // Step is one measured step.
@@ -223,6 +239,8 @@ type Operation struct {
 	P999US *int64   `json:"p99_9_us"`
 	MaxUS  *int64   `json:"max_us"`
 	MeanUS *float64 `json:"mean_us"`
+	// Outcome is what LinkBench's requests came to; nil of other operations.
+	Outcome *Outcome `json:"outcome,omitempty"`
 	// Overflow counts samples above the histogram's range, which are counted
 	// as its highest value.
 	Overflow int64 `json:"overflow"`
@@ -230,6 +248,18 @@ type Operation struct {
 	// inclusive upper bounds 256 µs, 1, 4, 16, 64 and 256 ms, 1, 4 and 16 s; the
 	// tenth counts what is slower. nil where they weren't counted.
 	Buckets *[10]int64 `json:"buckets"`
+}
+
+// Outcome is what LinkBench's requests of one kind came to.
+type Outcome struct {
+	Errors  int64 `json:"errors"`  // given up
+	Retries int64 `json:"retries"` // attempts after a first one that was rolled back
+	// Found counts requests that found what they were about, Rows the rows
+	// that were read or changed.
+	Found int64 `json:"found"`
+	Rows  int64 `json:"rows"`
+	// Switched counts adds that became updates and updates that became adds.
+	Switched int64 `json:"switched"`
 }
 
 // Event is something that happened at a second of a step.

@@ -22,6 +22,14 @@ func Sections(run *Run) []Section {
 			out = append(out, Section{Title: title, Table: Table{Columns: columns, Rows: rows}})
 		}
 	}
+	if run.LinkBench != nil {
+		add("load", LinkLoadColumns(), LoadRows(run))
+		add("requests", RequestColumns(), RequestRows(run))
+		if sweep := SweepRows(run); len(sweep) > 1 {
+			add("latency by rate", SweepColumns(), sweep)
+		}
+		return out
+	}
 	add("load", LoadColumns(), LoadRows(run))
 	add("scan", ScanColumns(), ScanRows(run))
 	if n := len(out) - 1; n >= 0 && out[n].Title == "scan" {

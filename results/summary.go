@@ -16,6 +16,11 @@ import (
 func WriteSummary(w io.Writer, run *Run) error {
 	var out strings.Builder
 	writeLatencies(&out, run.Steps)
+	if run.LinkBench != nil {
+		writeLinkSummary(&out, run)
+		_, err := io.WriteString(w, out.String())
+		return err
+	}
 	for i := range run.Steps {
 		step := &run.Steps[i]
 		if !manyStatements(step.Kind) && step.Kind != KindIndex {
@@ -55,6 +60,53 @@ func title(name string) string {
 	return strings.ToUpper(name[:1]) + name[1:]
 }
 
+// writeLinkSummary writes what requests came to; LinkBench's ten operations
+// have no buckets.
+func writeLinkSummary(out *strings.Builder, run *Run) {
+	writeOutcomes(out, run.Steps)
+	out.WriteString("\n")
+	for i := range run.Steps {
+		writeIncidents(out, &run.Steps[i])
+	}
+	if line := VerifyLine(run.Verify); line != "" {
+		fmt.Fprintln(out, line)
+	}
+}
+
+// writeOutcomes writes one line per operation of each step that counts what
+// its requests came to.
+func writeOutcomes(out *strings.Builder, steps []Step) {
+	tw := table.NewWriter()
+	tw.SetStyle(plainStyle())
+	tw.SuppressTrailingSpaces()
+	header := table.Row{"step", "operation", "count", "errors", "retries", "found", "rows", "switched"}
+	tw.AppendHeader(header)
+	tw.SetColumnConfigs(aligned(header, 2))
+	for i := range steps {
+		for _, op := range steps[i].Operations {
+			if o := op.Outcome; o != nil && (op.Count > 0 || o.Errors > 0) {
+				tw.AppendRow(table.Row{steps[i].Name, op.Name, op.Count, o.Errors, o.Retries, o.Found, o.Rows, o.Switched})
+			}
+		}
+	}
+	if tw.Length() > 0 {
+		out.WriteString("\n" + tw.Render() + "\n")
+	}
+}
+
+// aligned has so many columns of words on the left, then numbers.
+func aligned(header table.Row, words int) []table.ColumnConfig {
+	var configs []table.ColumnConfig
+	for i := range header {
+		align := text.AlignRight
+		if i < words {
+			align = text.AlignLeft
+		}
+		configs = append(configs, table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align})
+	}
+	return configs
+}
+
 // writeLatencies writes one line per operation of each step.
 func writeLatencies(out *strings.Builder, steps []Step) {
 	tw := table.NewWriter()
@@ -62,15 +114,7 @@ func writeLatencies(out *strings.Builder, steps []Step) {
 	tw.SuppressTrailingSpaces()
 	header := table.Row{"step", "operation", "latency", "count", "mean us", "p50 us", "p75 us", "p90 us", "p95 us", "p99 us", "p99.9 us", "max us"}
 	tw.AppendHeader(header)
-	var configs []table.ColumnConfig
-	for i := range header {
-		align := text.AlignRight
-		if i < 3 {
-			align = text.AlignLeft
-		}
-		configs = append(configs, table.ColumnConfig{Number: i + 1, Align: align, AlignHeader: align})
-	}
-	tw.SetColumnConfigs(configs)
+	tw.SetColumnConfigs(aligned(header, 3))
 	for i := range steps {
 		for _, op := range steps[i].Operations {
 			tw.AppendRow(table.Row{
