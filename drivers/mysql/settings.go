@@ -68,9 +68,15 @@ func (s *Server) Settings(ctx context.Context) ([]drivers.Setting, error) {
 	return out, nil
 }
 
-// SizeBytes is data and indexes of the benchmark's tables by the server's own
-// estimate, which for InnoDB and RocksDB lags behind.
+// SizeBytes is data and indexes of the benchmark's tables as the server sees
+// them: InnoDB's files where they can be asked for, else its own estimate,
+// which for RocksDB leaves out what is still in memory.
 func (s *Server) SizeBytes(ctx context.Context) (int64, error) {
+	return s.sizeBytes(ctx, ibench.IsTableName)
+}
+
+// sizeBytes adds up the tables whose names are wanted.
+func (s *Server) sizeBytes(ctx context.Context, wanted func(name string) bool) (int64, error) {
 	ctx, cancel := s.short(ctx)
 	defer cancel()
 	doing := fmt.Sprintf("asking for the size of the tables of database %q at %s", s.cfg.DBName, s.where)
@@ -82,6 +88,7 @@ func (s *Server) SizeBytes(ctx context.Context) (int64, error) {
 	// MySQL 8 and later answer from a cache of up to a day. MariaDB has no
 	// such variable, and there its error is the right answer.
 	_, _ = conn.ExecContext(ctx, "SET SESSION information_schema_stats_expiry = 0")
+	files := s.innodbFiles(ctx, conn)
 	rows, err := conn.QueryContext(ctx, "SELECT TABLE_NAME, COALESCE(DATA_LENGTH, 0) + COALESCE(INDEX_LENGTH, 0) FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()")
 	if err != nil {
 		return 0, fmt.Errorf("%s: %w", doing, err)
@@ -94,9 +101,13 @@ func (s *Server) SizeBytes(ctx context.Context) (int64, error) {
 		if err := rows.Scan(&name, &sizeBytes); err != nil {
 			return 0, fmt.Errorf("%s: %w", doing, err)
 		}
-		if ibench.IsTableName(name) {
-			total += sizeBytes
+		if !wanted(name) {
+			continue
 		}
+		if allocated, ok := files[name]; ok {
+			sizeBytes = allocated
+		}
+		total += sizeBytes
 	}
 	if err := rows.Err(); err != nil {
 		return 0, fmt.Errorf("%s: %w", doing, err)
