@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"insertbench/drivers"
@@ -25,6 +26,9 @@ func (b *Bench) scan(ctx context.Context, s Step) ([]results.Step, error) {
 	var steps []results.Step
 	for n, index := range scans {
 		name := fmt.Sprintf("%s.%d.%s", s.Name, n+1, indexLabel(index))
+		if n > 0 && index == PrimaryKey {
+			name += scanEnd
+		}
 		done, err := b.scanOne(ctx, name, index)
 		if done.Name != "" {
 			steps = append(steps, done)
@@ -35,6 +39,18 @@ func (b *Bench) scan(ctx context.Context, s Step) ([]results.Step, error) {
 	}
 	return steps, nil
 }
+
+// scanEnd is behind the name of a scan step's last scan.
+const scanEnd = "2"
+
+// IsScanOf is whether a measured step is one of the scans of a scan step.
+func IsScanOf(name, step string) bool {
+	rest, ok := strings.CutPrefix(name, step+".")
+	return ok && len(rest) > 1 && rest[1] == '.'
+}
+
+// EndsScan is whether a measured step is the last of a scan step's scans.
+func EndsScan(name string) bool { return strings.HasSuffix(name, "."+indexLabel(PrimaryKey)+scanEnd) }
 
 func indexLabel(index int) string {
 	if index == PrimaryKey {

@@ -21,10 +21,6 @@ const (
 	ActionSettle Action = "settle"
 )
 
-// changesData is whether a step that was interrupted leaves other data behind
-// than it found, which only a new load puts right.
-func (a Action) changesData() bool { return a == ActionLoad || a == ActionIndex || a == ActionWrite }
-
 // Pacing is the shape of a schedule.
 type Pacing string
 

@@ -170,9 +170,7 @@ func WriteColumns() []Column {
 		scaled("rkb/q", "read_kb_per_query", 1, "KiB/query", 2, "KiB read from storage per query"),
 		scaled("Mcpu/q", "mcpu_per_query", 1, "1e6 × % × s/query", 0, "busy share of the whole host per query"),
 	}
-	for _, c := range costColumns("rmb/s", "wmb/s")[4:] { // the first four are per row and above
-		columns = append(columns, c)
-	}
+	columns = append(columns, costColumns("rmb/s", "wmb/s")[4:]...) // the first four are per row and above
 	slowest := func(name, operation string) Column {
 		return Column{
 			Name: name, Meaning: "slowest " + operation + " statement, from its intended start where a rate was set", Formula: "max_us of " + operation + " ÷ 1000000", Unit: "s", Decimals: 3,

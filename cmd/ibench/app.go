@@ -15,8 +15,9 @@ func run(ctx context.Context, p *cli.Process) cli.Code {
 		Usage:     "run the Insert Benchmark and price every operation in hardware",
 		UsageText: "ibench COMMAND [flags]      (ibench COMMAND --help lists a command's flags)",
 		Description: "With no server named it runs on an embedded SQLite:\n" +
+			"   ibench run                                (load, scan and queries, about two minutes)\n" +
 			"   ibench load --rows=1m\n" +
 			"   ibench load --dbms=mysql --socket=/run/mysqld/mysqld.sock --user=root --engine=rocksdb --rows=10m --clients=2",
-		Commands: []*urfave.Command{loadCommand(p), scanCommand(p), indexCommand(p), oltpCommand(p), settleCommand(p), verifyCommand(p), rowsCommand(p), dropCommand(p), iostatCommand(p), doctorCommand(p)},
+		Commands: []*urfave.Command{runCommand(p), loadCommand(p), scanCommand(p), indexCommand(p), oltpCommand(p), settleCommand(p), verifyCommand(p), rowsCommand(p), dropCommand(p), iostatCommand(p), doctorCommand(p)},
 	})
 }

@@ -39,6 +39,8 @@ type Connection struct {
 	StatementTimeout Seconds        `json:"statement_timeout_seconds"`
 	// BulkLoad and UniqueChecksOff are what the load asks of its MySQL
 	// sessions; the record has them there.
+	// KeepRows has the fake database keep its rows, so that they can be read.
+	KeepRows        bool    `json:"-"`
 	BulkLoad        bool    `json:"-"`
 	UniqueChecksOff bool    `json:"-"`
 	Mongo           Mongo   `json:"mongo"`

@@ -32,7 +32,7 @@ func openSQLite(ctx context.Context, c Connection) (drivers.Server, error) {
 }
 
 func openFake(ctx context.Context, c Connection) (drivers.Server, error) {
-	return asServer(fake.Open(ctx, fake.Config{Engine: c.Engine}))
+	return asServer(fake.Open(ctx, fake.Config{Engine: c.Engine, KeepRows: c.KeepRows}))
 }
 
 // asServer keeps a failed opener's nil from becoming an interface that isn't nil.

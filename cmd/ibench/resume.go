@@ -1,0 +1,188 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"insertbench/ibench"
+	"insertbench/internal/cli"
+	"insertbench/results"
+)
+
+// earlier is the run that a resumed one goes on with.
+type earlier struct {
+	// steps are those that were complete and are kept.
+	steps []results.Step
+	// state is what the tables must hold.
+	state ibench.State
+	// note says where the run was resumed from, and what is done again.
+	note string
+}
+
+// check compares the tables with what the record says they hold.
+func (e *earlier) check(ctx context.Context, p *cli.Process, b *ibench.Bench) error {
+	p.Warnf("%s", e.note)
+	_, err := b.Verify(ctx)
+	if errors.Is(err, ibench.ErrVerify) {
+		return &cli.Error{Code: cli.Unverified, Err: fmt.Errorf("the tables don't hold what the record says, so the run can't go on from there: %w", err)}
+	}
+	return err
+}
+
+// resumeRun goes on with a run from its first step that isn't complete. Steps
+// and rows are the record's; the connection is too, but for secrets and for
+// what flags say.
+func resumeRun(c *urfave.Context, p *cli.Process, cfg *stepsConfig, o *runOptions) error {
+	for _, flag := range []string{"plan", "rates", "from", "only", "skip", "rows", "rows2", "clients", "tables", "seed", "secondary-indexes", "query-seconds"} {
+		if c.IsSet(flag) {
+			return cli.Usagef("--resume takes the steps and the rows from the record; leave --%s out", flag)
+		}
+	}
+	run, err := results.Load(o.resume)
+	if err != nil {
+		return &cli.Error{Code: cli.Usage, Err: err}
+	}
+	if run.Workload != "ibench" {
+		return cli.Usagef("%s is the record of a run of %s", o.resume, run.Workload)
+	}
+	var recorded struct {
+		Data     ibench.Config  `json:"data"`
+		Steps    []ibench.Step  `json:"steps"`
+		Database map[string]any `json:"database"`
+	}
+	if err := again(run.Config, &recorded); err != nil || len(recorded.Steps) == 0 {
+		return cli.Usagef("%s holds no plan to go on with; it was no ibench run", o.resume)
+	}
+	drop := cfg.Data.Drop
+	cfg.Data, cfg.plan = recorded.Data, run.Plan
+	after, rest, err := remaining(&run, recorded.Steps, o.resume)
+	if err != nil {
+		return err
+	}
+	cfg.Steps = rest
+	// Tables that are loaded again are the run's own.
+	cfg.Data.Drop = drop || cfg.loads()
+	if err := connectAsBefore(c, recorded.Database); err != nil {
+		return err
+	}
+	if err := cfg.Measuring.Resolve(c); err != nil {
+		return err
+	}
+	if cfg.Database, err = cli.ResolveConnection(c, p); err != nil {
+		return err
+	}
+	cfg.Database.MustExist = true
+	return runPlan(c.Context, p, *cfg, after)
+}
+
+// again reads a part of a record into the type that it was written from.
+func again(from, to any) error {
+	text, err := json.Marshal(from)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, to)
+}
+
+// remaining splits a run into what is kept of it and what is left to do. A
+// step that changes data and was interrupted leaves the tables between two
+// steps: the run goes back to the last load.
+func remaining(run *results.Run, steps []ibench.Step, name string) (*earlier, []ibench.Step, error) {
+	done, at := 0, 0
+	for done < len(steps) {
+		n, complete := measured(run.Steps[at:], steps[done])
+		if !complete {
+			break
+		}
+		done++
+		at += n
+	}
+	if done == len(steps) {
+		return nil, nil, cli.Usagef("%s is complete: there is nothing to go on with", name)
+	}
+	e := &earlier{note: fmt.Sprintf("resumed from %s at step %s", name, steps[done].Name)}
+	// A run that was killed says nothing of the step it was in.
+	begun := at < len(run.Steps) || run.EndedUTC == nil
+	if begun && changesData(steps[done]) || done == 0 {
+		load := lastLoad(steps[:done+1])
+		if load < 0 {
+			return nil, nil, cli.Usagef("step %s of %s was interrupted, and no step before it makes the tables anew; begin again with ibench load", steps[done].Name, name)
+		}
+		e.note = fmt.Sprintf("resumed from %s: step %s was interrupted while it changed data, so the run goes back to step %s, which makes the tables anew", name, steps[done].Name, steps[load].Name)
+		done, at = load, 0
+		for _, s := range steps[:load] {
+			n, _ := measured(run.Steps[at:], s)
+			at += n
+		}
+	}
+	e.steps = run.Steps[:at]
+	if at > 0 {
+		if err := again(run.Steps[at-1].State, &e.state); err != nil || len(e.state.Clients) == 0 {
+			return nil, nil, cli.Usagef("the record %s doesn't say what the tables held after step %s", name, run.Steps[at-1].Name)
+		}
+	}
+	return e, steps[done:], nil
+}
+
+// measured is how many measured steps a step of a plan made, the first of
+// those given, and whether they are all of it and complete.
+func measured(list []results.Step, s ibench.Step) (n int, complete bool) {
+	for n < len(list) && belongs(list[n].Name, s) {
+		if !list[n].Complete {
+			return n, false
+		}
+		n++
+	}
+	if s.Do == ibench.ActionScan {
+		// The primary key ends a scan as it began it.
+		return n, n > 1 && ibench.EndsScan(list[n-1].Name)
+	}
+	return n, n == 1
+}
+
+func belongs(name string, s ibench.Step) bool {
+	if s.Do == ibench.ActionScan {
+		return ibench.IsScanOf(name, s.Name)
+	}
+	return name == s.Name
+}
+
+func changesData(s ibench.Step) bool {
+	return s.Do == ibench.ActionLoad || s.Do == ibench.ActionIndex || s.Do == ibench.ActionWrite
+}
+
+func lastLoad(steps []ibench.Step) int {
+	for i := len(steps) - 1; i >= 0; i-- {
+		if steps[i].Do == ibench.ActionLoad {
+			return i
+		}
+	}
+	return -1
+}
+
+// connectAsBefore sets the flags that say which database to open to what the
+// record has of them, where the user gave none.
+func connectAsBefore(c *urfave.Context, recorded map[string]any) error {
+	for _, flag := range []string{"dbms", "dsn", "uri", "socket", "host", "server"} {
+		if c.IsSet(flag) {
+			return nil // another way to the database: nothing of the old one
+		}
+	}
+	for _, name := range []struct{ flag, key string }{
+		{"dbms", "dbms"}, {"socket", "socket"}, {"host", "host"}, {"user", "user"}, {"database", "database"},
+		{"tls", "tls"}, {"path", "path"}, {"engine", "engine"}, {"engine-options", "engine_options"}, {"port", "port"},
+	} {
+		text := fmt.Sprint(recorded[name.key])
+		if recorded[name.key] == nil || text == "" || text == "0" || c.IsSet(name.flag) {
+			continue
+		}
+		if err := c.Set(name.flag, text); err != nil {
+			return cli.Usagef("the record's %s: %w", name.flag, err)
+		}
+	}
+	return nil
+}
