@@ -88,6 +88,9 @@ func FormatNumber(v *float64, decimals int) string {
 func (c Column) cell(r Row) string {
 	if c.Text != nil {
 		text := printable(c.Text(r))
+		if text == "" {
+			text = missingText
+		}
 		if c.Note != nil && c.Note(r) != "" {
 			text += " (" + c.Note(r) + ")"
 		}

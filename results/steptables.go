@@ -14,29 +14,16 @@ type Section struct {
 	Table
 }
 
-// Sections are the tables of a run: those of which it has steps.
+// Sections are the tables of a run: those of which it has steps. The row per
+// step is for whoever asks for it.
 func Sections(run *Run) []Section {
 	var out []Section
-	add := func(title string, columns []Column, rows []Row) {
-		if len(rows) > 0 {
-			out = append(out, Section{Title: title, Table: Table{Columns: columns, Rows: rows}})
+	for _, k := range TableKinds() {
+		s, found := k.Shown(run)
+		if found && k.Name != "row" && (k.Name != "link-rates" || len(s.Rows) > 1) {
+			out = append(out, s)
 		}
 	}
-	if run.LinkBench != nil {
-		add("load", LinkLoadColumns(), LoadRows(run))
-		add("requests", RequestColumns(), RequestRows(run))
-		if sweep := SweepRows(run); len(sweep) > 1 {
-			add("latency by rate", SweepColumns(), sweep)
-		}
-		return out
-	}
-	add("load", LoadColumns(), LoadRows(run))
-	add("scan", ScanColumns(), ScanRows(run))
-	if n := len(out) - 1; n >= 0 && out[n].Title == "scan" {
-		out[n].Columns = withoutPost(out[n].Table)
-	}
-	add("writes and queries", WriteColumns(), kindRows(run, KindWrite))
-	add("settle", SettleColumns(), kindRows(run, KindSettle))
 	return out
 }
 
@@ -208,7 +195,7 @@ func WriteColumns() []Column {
 func targetWord(r Row) string {
 	switch {
 	case r.Step.Metrics[TargetPercent].Value == nil:
-		return missingText
+		return ""
 	case Missed(r.Step):
 		return "missed"
 	default:
@@ -225,9 +212,6 @@ func SettleColumns() []Column {
 				if e.Kind == kind {
 					texts = append(texts, e.Text)
 				}
-			}
-			if len(texts) == 0 {
-				return missingText
 			}
 			return strings.Join(texts, "; ")
 		}

@@ -18,6 +18,6 @@ func run(ctx context.Context, p *cli.Process) cli.Code {
 			"   ibench run                                (load, scan and queries, about two minutes)\n" +
 			"   ibench load --rows=1m\n" +
 			"   ibench load --dbms=mysql --socket=/run/mysqld/mysqld.sock --user=root --engine=rocksdb --rows=10m --clients=2",
-		Commands: []*urfave.Command{runCommand(p), loadCommand(p), scanCommand(p), indexCommand(p), oltpCommand(p), settleCommand(p), verifyCommand(p), rowsCommand(p), dropCommand(p), iostatCommand(p), doctorCommand(p)},
+		Commands: []*urfave.Command{runCommand(p), loadCommand(p), scanCommand(p), indexCommand(p), oltpCommand(p), settleCommand(p), verifyCommand(p), tablesCommand(p), legendCommand(p), rowsCommand(p), dropCommand(p), iostatCommand(p), doctorCommand(p)},
 	})
 }

@@ -55,7 +55,9 @@ func (p *Process) frameCommands(commands []*cli.Command) {
 			p.frameCommands(cmd.Subcommands)
 			continue
 		}
-		cmd.Before = noArguments
+		if cmd.ArgsUsage == "" {
+			cmd.Before = noArguments
+		}
 	}
 }
 
