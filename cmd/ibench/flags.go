@@ -32,12 +32,12 @@ func loadFlags(cfg *ibench.Config) []urfave.Flag {
 		cli.CountFlag("rows", "insert `N` rows in total, as 1000000, 250k or 10m", &cfg.Rows, category),
 		&urfave.IntFlag{Name: "clients", Usage: "`N` clients, each with a connection of its own", Value: cfg.Clients, Destination: &cfg.Clients, Category: category},
 		&urfave.IntFlag{Name: "tables", Usage: "`N` tables: 1, or a divisor of the clients", Value: cfg.Tables, Destination: &cfg.Tables, Category: category},
-		&urfave.IntFlag{Name: "rows-per-commit", Usage: "`N` rows per statement, each a transaction", Value: cfg.RowsPerCommit, Destination: &cfg.RowsPerCommit, Category: category},
+		&urfave.IntFlag{Name: "rows-per-commit", Usage: "`N` rows per statement, each statement a transaction", Value: cfg.RowsPerCommit, Destination: &cfg.RowsPerCommit, Category: category},
 		&urfave.IntFlag{Name: "secondary-indexes", Usage: "`N` secondary indexes, 0 to 3", Value: cfg.SecondaryIndexes, Destination: &cfg.SecondaryIndexes, Category: category},
-		cli.TextFlag("indexes-at", "build them at the `start` or end of the load", (*string)(&cfg.IndexesAt), category),
+		cli.TextFlag("indexes-at", "`WHEN` to build the secondary indexes: at the start or the end of the load", (*string)(&cfg.IndexesAt), category),
 		&urfave.BoolFlag{Name: "bulk-load", Usage: "use MyRocks's bulk load: a table per client, no indexes at the start", Destination: &cfg.BulkLoad, Category: category},
 		&urfave.BoolFlag{Name: "unique-checks", Usage: "MySQL's unique_checks; --unique-checks=false spares MyRocks a read per row", Value: cfg.UniqueChecks, Destination: &cfg.UniqueChecks, Category: category},
 		&urfave.BoolFlag{Name: "drop", Usage: "drop and replace the benchmark's tables that exist", Destination: &cfg.Drop, Category: category},
-		cli.TextFlag("verify", "compare the tables with what was acknowledged: full, count or off `MODE`", (*string)(&cfg.Verify), category),
+		cli.TextFlag("verify", "`MODE` of comparing the tables with what was acknowledged: full (counts and sums), count or off", (*string)(&cfg.Verify), category),
 	}
 }

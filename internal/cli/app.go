@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -51,6 +50,7 @@ func (p *Process) frameCommands(commands []*cli.Command) {
 	for _, cmd := range commands {
 		cmd.OnUsageError = p.usageError()
 		cmd.HideHelpCommand = true
+		settleDefaults(cmd.Flags)
 		if len(cmd.Subcommands) > 0 {
 			p.frameCommands(cmd.Subcommands)
 			continue
@@ -106,8 +106,10 @@ func (p *Process) usageError() cli.OnUsageErrorFunc {
 		if ok {
 			return p.undefinedFlag(c, strings.TrimLeft(name, "-"))
 		}
-		text := strings.Replace(err.Error(), "argument: -", "argument: --", 1)
-		return Usagef("%s: %s", c.Command.Name, singleDash.ReplaceAllString(text, "for --$1:"))
+		if sentence, ok := valueError(c.Command.Flags, err); ok {
+			return Usagef("%s", sentence)
+		}
+		return Usagef("%s: %s", c.Command.Name, strings.Replace(err.Error(), "argument: -", "argument: --", 1))
 	}
 }
 
@@ -125,9 +127,6 @@ func (p *Process) undefinedFlag(c *cli.Context, name string) error {
 		return Usagef("--%s is no flag of %s", name, c.Command.Name)
 	}
 }
-
-// singleDash is how the parser writes a flag whose value it refuses.
-var singleDash = regexp.MustCompile(`for (?:flag )?-([a-zA-Z0-9-]+):`)
 
 func nearestFlag(c *cli.Context, name string) string {
 	near := cli.SuggestFlag(c.Command.Flags, name, false)

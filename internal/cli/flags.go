@@ -21,7 +21,7 @@ func Int32Flag(name, usage string, dst *int32, category string) cli.Flag {
 
 // TextFlag is a flag for a word. Its default is what dst holds.
 func TextFlag(name, usage string, dst *string, category string) cli.Flag {
-	return &cli.StringFlag{Name: name, Usage: usage, Value: *dst, Destination: dst, Category: category}
+	return &cli.StringFlag{Name: name, Usage: usage, Value: *dst, DefaultText: *dst, Destination: dst, Category: category}
 }
 
 type int32Value struct{ n *int32 }

@@ -45,7 +45,7 @@ func mongoFlags() []cli.Flag {
 		text("uri", "`URI` of the server, as mongodb://h1,h2/?replicaSet=rs0&w=majority (default mongodb://127.0.0.1:27017)"),
 		text("mongo-w", "write concern `W`: a number, majority, or a tag (default: the URI's, else the server's)"),
 		yes("mongo-j", "acknowledge a write when it is in the journal; --mongo-j=false when it isn't yet (default: the URI's, else the server's)"),
-		&cli.DurationFlag{Name: "mongo-wtimeout", Usage: "`TIME` the server may wait for the write concern", Category: category},
+		&cli.DurationFlag{Name: "mongo-wtimeout", Usage: "`TIME` the server may wait for the write concern", DefaultText: "the URI's, else no limit", Category: category},
 		text("mongo-read-concern", "read concern `LEVEL`, as local or majority (default: the URI's, else the server's)"),
 		text("mongo-id", "`KIND` of _id: objectid or int64 (default objectid)"),
 		yes("mongo-transactions", "insert each batch in a transaction of its own"),

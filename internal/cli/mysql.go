@@ -15,7 +15,7 @@ func mysqlFlags() []cli.Flag {
 		databaseFlag("dsn", "`DSN` of a MySQL-protocol server in go-sql-driver's form, as bench@tcp(10.0.0.5:3306)/ib"),
 		databaseFlag("socket", "unix socket `PATH` of a MySQL-protocol server"),
 		databaseFlag("host", "`HOST` of a MySQL-protocol server (default 127.0.0.1)"),
-		&cli.IntFlag{Name: "port", Usage: "`PORT` of a MySQL-protocol server (default 3306)", DefaultText: "3306", Category: databaseCategory},
+		&cli.IntFlag{Name: "port", Usage: "`PORT` of a MySQL-protocol server", DefaultText: "3306", Category: databaseCategory},
 		databaseFlag("tls", "`MODE` of encryption to a MySQL-protocol server: off, preferred, required or skip-verify (default off)"),
 		databaseFlag("engine-options", "`TEXT` to append to CREATE TABLE"),
 	}
