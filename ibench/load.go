@@ -1,10 +1,12 @@
 package ibench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"insertbench/drivers"
@@ -294,7 +296,9 @@ func DropTables(ctx context.Context, db Tables) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("list the benchmark's tables: %w", err)
 	}
-	slices.Sort(names)
+	slices.SortFunc(names, func(a, b string) int { // pi2 before pi10
+		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b))
+	})
 	for i, name := range names {
 		if err := db.DropTable(ctx, name); err != nil {
 			return names[:i], fmt.Errorf("drop table %s: %w", name, err)

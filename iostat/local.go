@@ -29,8 +29,11 @@ var ErrNotProven = errors.New("not proven to run on this host")
 // container's forwarded port has no such file. The error says which of these does not hold.
 func (r Root) ProveLocal(ep Endpoint, dataDir string) (Location, error) {
 	fail := func(err error) (Location, error) {
-		return Location{}, fmt.Errorf("the server at %s (%s) with data in %q: %w: %w",
-			ep.Address, ep.Network, dataDir, ErrNotProven, err)
+		data := ""
+		if dataDir != "" {
+			data = fmt.Sprintf(" with data in %q", dataDir)
+		}
+		return Location{}, fmt.Errorf("the server at %s (%s)%s: %w: %w", ep.Address, ep.Network, data, ErrNotProven, err)
 	}
 	if dataDir == "" || strings.IndexByte(dataDir, 0) >= 0 {
 		return fail(errors.New("the server does not say where its data directory is"))

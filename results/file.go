@@ -15,9 +15,9 @@ import (
 func explain(doing, path string, err error) error {
 	hint := ""
 	switch {
-	case isFull(err):
+	case IsFull(err):
 		hint = "; free some space or name another folder with --results"
-	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.ENOTDIR):
+	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		hint = "; name another folder with --results"
 	}
 	// The path stands in the sentence already.

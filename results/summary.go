@@ -23,7 +23,7 @@ func WriteSummary(w io.Writer, run *Run) error {
 	}
 	for i := range run.Steps {
 		step := &run.Steps[i]
-		if !manyStatements(step.Kind) && step.Kind != KindIndex {
+		if !manyStatements(step.Kind) {
 			writeIncidents(&out, step)
 			continue
 		}
@@ -33,7 +33,7 @@ func WriteSummary(w io.Writer, run *Run) error {
 			out.WriteString("\n")
 		}
 		for _, op := range step.Operations {
-			if op.Kind == KindService && manyStatements(step.Kind) {
+			if op.Kind == KindService {
 				out.WriteString(HistogramBlock(title(op.Name)+" rt:", op))
 			}
 		}

@@ -156,7 +156,7 @@ func (w *Writer) Save(run Run) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	err = replaceFile(path, data)
-	if isFull(err) && os.Remove(w.path(reserveFile)) == nil {
+	if IsFull(err) && os.Remove(w.path(reserveFile)) == nil {
 		err = replaceFile(path, data)
 	}
 	if err != nil {
@@ -212,7 +212,7 @@ func makeUnique(dir, name string) (string, error) {
 	}
 }
 
-// isFull is true for a full disk and a used-up quota.
-func isFull(err error) bool {
+// IsFull is true for a full disk and a used-up quota.
+func IsFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }

@@ -109,6 +109,9 @@ func (s *Session) Record(ctx context.Context, workload, plan string, config any)
 	s.Meter.Describe(&s.Run)
 	s.examine()
 	s.Writer, err = results.Create(s.measuring.Results, s.Run)
+	if err != nil && !results.IsFull(err) {
+		return &Error{Code: Usage, Err: err} // --results names what can't be a folder
+	}
 	return err
 }
 

@@ -78,7 +78,7 @@ func (m *Meter) prove(place drivers.Place) {
 	loc, err := m.root.ProveLocal(iostat.Endpoint{Network: place.Network, Address: place.Address}, place.DataDir)
 	if err != nil {
 		m.reason = err.Error()
-		m.warnf("costs of the server and its disks are not known: %v", err)
+		m.warnf("costs of the server and its disks are not known: %v; if it does run here, name its process with --server-pid", err)
 		return
 	}
 	m.local, m.pids, m.dataDir = true, []int{loc.PID}, loc.DataDir
@@ -118,7 +118,7 @@ func (m *Meter) findDisks(device string, logDirs []string) error {
 		return nil
 	}
 	if m.dataDir == "" {
-		m.warnf("disk costs are not known without the data directory; name the disk with --device")
+		m.warnf("disk costs are not known: the server doesn't say where its data directory is; name the disk with --device")
 		return nil
 	}
 	d, err := m.root.DataDisks(m.dataDir)
