@@ -31,7 +31,9 @@ const (
 	errTableExists      = 1050
 	errUnknownTable     = 1051
 	errShutdown         = 1053
+	errNoKey            = 1176
 	errUnknownVariable  = 1193
+	errDuplicateKey     = 1062
 	errWrongValue       = 1231
 	errLockWaitTimeout  = 1205
 	errDeadlock         = 1213

@@ -15,11 +15,9 @@ import (
 // CheckBatch compares the longest such statement with the server's
 // max_allowed_packet.
 func (s *Server) CheckBatch(ctx context.Context, rows, dataBytes int) error {
-	ctx, cancel := s.short(ctx)
-	defer cancel()
-	var limit int64
-	if err := s.db.QueryRowContext(ctx, "SELECT @@global.max_allowed_packet").Scan(&limit); err != nil {
-		return fmt.Errorf("reading max_allowed_packet of the server at %s: %w", s.where, err)
+	limit, err := s.maxPacket(ctx)
+	if err != nil {
+		return err
 	}
 	// The table with the longest name that anybody will use, one byte for the
 	// command, and the driver's rule that a packet stays below the limit.
@@ -28,6 +26,16 @@ func (s *Server) CheckBatch(ctx context.Context, rows, dataBytes int) error {
 		return drivers.Configf("a statement of %d rows with up to %d bytes of data each can take %d bytes, above the server's max_allowed_packet of %d: lower --rows-per-commit or raise max_allowed_packet", rows, dataBytes, need, limit)
 	}
 	return nil
+}
+
+// maxPacket is the server's max_allowed_packet.
+func (s *Server) maxPacket(ctx context.Context) (limit int64, err error) {
+	ctx, cancel := s.short(ctx)
+	defer cancel()
+	if err := s.db.QueryRowContext(ctx, "SELECT @@global.max_allowed_packet").Scan(&limit); err != nil {
+		return 0, fmt.Errorf("reading max_allowed_packet of the server at %s: %w", s.where, err)
+	}
+	return limit, nil
 }
 
 // Sums counts and adds up the table's rows. It has no deadline.

@@ -1,0 +1,100 @@
+package mysql_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"insertbench/drivers/mysql"
+	"insertbench/internal/server/servertest"
+	"insertbench/linkbench"
+	"insertbench/linkbench/linktest"
+)
+
+func TestGraphMariaDB(t *testing.T) {
+	s := servertest.MariaDB(t)
+	covering, short := linkbench.Layout{Index: linkbench.IndexCovering}, linkbench.Layout{Index: linkbench.IndexShort}
+	parts, compressed, families := covering, covering, covering
+	parts.Partitions, compressed.KeyBlockKB, families.ColumnFamilies = 4, 8, true
+	families.Partitions = 2
+	for engine, layouts := range map[string][]linkbench.Layout{
+		"innodb":  {covering, short, parts, compressed},
+		"rocksdb": {covering, short, families},
+	} {
+		t.Run(engine, func(t *testing.T) {
+			graphConformance(t, mysql.Config{Socket: s.Socket, User: "root", Database: "graph_" + engine, Engine: engine, CreateDatabase: true}, layouts)
+		})
+	}
+}
+
+func TestGraphMySQL(t *testing.T) {
+	address := servertest.MySQL(t)
+	graphConformance(t, mysql.Config{DSN: "root@tcp(" + address + ")/graph_mysql", CreateDatabase: true, Engine: "innodb"},
+		[]linkbench.Layout{{Index: linkbench.IndexCovering}})
+}
+
+func graphConformance(t *testing.T, c mysql.Config, layouts []linkbench.Layout) {
+	linktest.Run(t, linktest.Suite{
+		Open:    func(t testing.TB) linkbench.Database { return openGraph(t, c) },
+		Layouts: layouts,
+	})
+}
+
+func openGraph(t testing.TB, c mysql.Config) *mysql.Graph {
+	t.Helper()
+	db, err := mysql.Open(context.Background(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return db.Graph()
+}
+
+// graphDatabase opens a database with empty tables, which are dropped at the end.
+func graphDatabase(t testing.TB, c mysql.Config, l linkbench.Layout) *mysql.Graph {
+	t.Helper()
+	g := openGraph(t, c)
+	if err := g.DropTables(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.CreateTables(context.Background(), l); err != nil {
+		t.Fatal(err)
+	}
+	if err := g.CreateIndex(context.Background(), l); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := g.DropTables(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return g
+}
+
+// The isolation level is that of the connections, and read back.
+func TestGraphIsolation(t *testing.T) {
+	s := servertest.MariaDB(t)
+	for engine, want := range map[string]string{"innodb": "REPEATABLE-READ", "rocksdb": "READ-COMMITTED"} {
+		g := graphDatabase(t, mysql.Config{Socket: s.Socket, User: "root", Database: "isolation_" + engine, Engine: engine, CreateDatabase: true},
+			linkbench.Layout{Index: linkbench.IndexCovering})
+		c, err := g.OpenClient(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		settings, err := g.Settings(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last := settings[len(settings)-1]; last.Value != want || !strings.Contains(last.Name, "isolation") {
+			t.Errorf("%s: last setting %+v, want the isolation level %s", engine, last, want)
+		}
+		if size, err := g.SizeBytes(t.Context()); err != nil || engine == "innodb" && size == 0 {
+			t.Errorf("%s: size %d, %v", engine, size, err)
+		}
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
