@@ -94,6 +94,7 @@ func (t *insertTask) Stop() {
 // again; one whose outcome is unknown never is.
 func (t *insertTask) Do(ctx context.Context, rec *load.Recorder) (load.Done, error) {
 	rows := t.pending.Rows
+	rec.Sending(rows)
 	if t.stream != nil {
 		t.stream.sent.Store(t.next + rows)
 	}

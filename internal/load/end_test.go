@@ -181,7 +181,8 @@ func TestHangIsGivenUp(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				release := make(chan struct{})
-				hung := scripted(-1, func(n int, _ *Recorder) (Done, error) {
+				hung := scripted(-1, func(n int, rec *Recorder) (Done, error) {
+					rec.Sending(7)
 					if n == 1 {
 						<-release
 					}
@@ -205,6 +206,9 @@ func TestHangIsGivenUp(t *testing.T) {
 				if res.Workers[0].Hung || !res.Workers[1].Hung {
 					t.Error("want worker 1 hung, and worker 0 not")
 				}
+				if res.Workers[0].Unknown != 0 || res.Workers[1].Unknown != 7 {
+					t.Errorf("%d and %d units unknown, want 0 and the 7 under way", res.Workers[0].Unknown, res.Workers[1].Unknown)
+				}
 				// What it does later changes nothing.
 				before := res.Workers[1].Units
 				close(release)
@@ -221,6 +225,7 @@ func TestHangIsGivenUp(t *testing.T) {
 func withoutHung(res *Result) *Result {
 	for i := range res.Workers {
 		res.Workers[i].Hung = false
+		res.Workers[i].Unknown = 0 // no interval has what was under way
 	}
 	return res
 }

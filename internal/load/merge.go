@@ -318,6 +318,9 @@ func (m *merger) result(recs []*Recorder) *Result {
 		rec.mu.Lock()
 		w := &m.workers[i]
 		w.Unknown, w.Refused, w.Err = rec.unknown, rec.refused, rec.err
+		if w.Hung && rec.waitingFrom.Load() != 0 {
+			w.Unknown += rec.sending.Load()
+		}
 		for key, n := range rec.errors {
 			errors[key] += n
 		}

@@ -24,6 +24,8 @@ type Recorder struct {
 	// waitingFrom is the intended start of the operation under way plus one
 	// nanosecond, 0 when there is none.
 	waitingFrom atomic.Int64
+	// sending is the units of the operation under way, see Sending.
+	sending atomic.Int64
 
 	mu      sync.Mutex
 	ops     []opCounts
@@ -165,6 +167,10 @@ func (r *Recorder) Error(code, class string) {
 	defer r.mu.Unlock()
 	r.errors[ErrorKey{Code: code, Class: class}]++
 }
+
+// Sending says how many units the operation under way sends, so that they can
+// be counted as unknown where the worker has to be given up.
+func (r *Recorder) Sending(units int64) { r.sending.Store(units) }
 
 // Unknown counts units that were sent and whose answer never came.
 func (r *Recorder) Unknown(units int64) {

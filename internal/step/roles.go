@@ -81,8 +81,11 @@ func (s *measure) client(i int, w load.WorkerResult) results.Client {
 			c.P50RowsPerSecond = results.RatePercentile(w.Rates, 50)
 		}
 	}
-	if w.Err != nil {
+	switch {
+	case w.Err != nil:
 		c.Error = w.Err.Error()
+	case w.Hung:
+		c.Error = "given up with a statement under way, whose outcome is unknown"
 	}
 	return c
 }
