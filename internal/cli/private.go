@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"strconv"
 	"strings"
 
@@ -94,6 +95,9 @@ func (conn *Connection) startPrivate(ctx context.Context) (stop func() error, er
 		Program: s.Program, Wrapper: s.Wrapper, Engine: conn.Engine, CacheBytes: s.CacheBytes,
 		DataDir: s.DataDir, ConfigFile: s.ConfigFile, Keep: s.KeepData,
 	})
+	if errors.Is(err, server.ErrRefused) {
+		return func() error { return nil }, drivers.Configf("start a private server: %w", err)
+	}
 	if err != nil {
 		return func() error { return nil }, drivers.Connectf("start a private server: %w", err)
 	}

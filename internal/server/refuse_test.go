@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,6 +39,9 @@ func TestProgramsThatAreRefused(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("error %v, want %q in it", err, c.want)
 			}
+			if !errors.Is(err, server.ErrRefused) {
+				t.Errorf("error %v is no ErrRefused", err)
+			}
 			if left, _ := filepath.Glob(filepath.Join(os.TempDir(), "*")); len(left) > 0 {
 				t.Errorf("left behind: %v", left)
 			}
@@ -70,6 +74,9 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 			}
 			if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 				t.Errorf("error %v, want %q in it", err, c.want)
+			}
+			if c.want != "" && !errors.Is(err, server.ErrRefused) {
+				t.Errorf("error %v is no ErrRefused", err)
 			}
 			for file, text := range c.files {
 				if c.want == "" {

@@ -76,26 +76,37 @@ type Server struct {
 	stopErr error
 }
 
+// ErrRefused is in Start's error when nothing was started because of what it was asked for: a program, a wrapper, a
+// configuration or a data directory that can't be used.
+var ErrRefused = errors.New("refused before anything was started")
+
+// refused marks an error with ErrRefused and keeps its sentence.
+type refused struct{ error }
+
+func (r refused) Unwrap() error { return r.error }
+
+func (refused) Is(target error) bool { return target == ErrRefused }
+
 // Start prepares the data directory, starts the server and returns when it answers. The context
 // bounds starting only. When it returns an error nothing is left running, and no temporary
 // directory is left behind.
 func Start(ctx context.Context, cfg Config) (*Server, error) {
 	program, err := findProgram(cfg.Program)
 	if err != nil {
-		return nil, err
+		return nil, refused{err}
 	}
 	if cfg.ConfigFile, err = checkConfigFile(cfg.ConfigFile); err != nil {
-		return nil, err
+		return nil, refused{err}
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, startTimeout, fmt.Errorf("it did not answer within %v", startTimeout))
 	defer cancel()
 	id, err := Identify(ctx, program, cfg.Wrapper)
 	if err != nil {
-		return nil, err
+		return nil, refused{err}
 	}
 	h, err := openHome(cfg.DataDir, id, cfg.Keep)
 	if err != nil {
-		return nil, fmt.Errorf("can't start %s: %w", id, err)
+		return nil, refused{fmt.Errorf("can't start %s: %w", id, err)}
 	}
 	s, err := launch(ctx, cfg, program, id, h)
 	if err != nil {
@@ -112,7 +123,7 @@ func launch(ctx context.Context, cfg Config, program string, id Identity, h *hom
 		in.config, in.ourConfig = filepath.Join(h.root, k.configName), true
 		text, err := Template(id, cfg.Engine, cfg.CacheBytes)
 		if err != nil {
-			return nil, err
+			return nil, refused{err}
 		}
 		if err := os.WriteFile(in.config, []byte(text), 0o600); err != nil {
 			return nil, fmt.Errorf("write its configuration: %w", err)
