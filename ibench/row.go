@@ -99,6 +99,12 @@ func NewRows(seed uint64, client int, spec RowSpec) Rows {
 	return Rows{spec: spec, client: client, key: streamSeed(seed, roleRows, client)}
 }
 
+// RowSeconds is dateandtime of row i of any client, in Unix seconds.
+func RowSeconds(i int64) int64 { return firstSecond + i/rowsPerSecond }
+
+// FirstRowOf is the first row whose dateandtime is a Unix second.
+func FirstRowOf(second int64) int64 { return (second - firstSecond) * rowsPerSecond }
+
 // At fills row with row i, counted from 0; row.Data is reused. Draws are made
 // in iibench.py's order: cash register, product, customer, price, length,
 // random letters. The original cuts the letters from one random buffer of
@@ -108,7 +114,7 @@ func (r *Rows) At(i int64, row *Row) {
 	g := splitMix64{state: mix64(r.key + uint64(i)*gamma)}
 	row.Client = r.client
 	row.Number = i
-	row.Seconds = firstSecond + i/rowsPerSecond
+	row.Seconds = RowSeconds(i)
 	row.CashRegisterID = int32(g.below(uint64(r.spec.CashRegisters)))
 	row.ProductID = int32(g.below(uint64(r.spec.Products)))
 	row.CustomerID = int32(g.below(uint64(r.spec.Customers)))

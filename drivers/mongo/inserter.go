@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 
 	"insertbench/drivers"
 	"insertbench/ibench"
@@ -36,9 +37,19 @@ type inserter struct {
 
 var _ ibench.Inserter = (*inserter)(nil)
 
-// OpenInserter opens a connection of its own for one worker. Through several
-// mongos, workers take them in turn, since a transaction must stay on one.
+// OpenInserter opens a connection of its own for one worker.
 func (s *Server) OpenInserter(ctx context.Context, table string) (ibench.Inserter, error) {
+	in, err := s.openWorker(ctx, table, s.cfg.StatementTimeout)
+	if err != nil {
+		return nil, err
+	}
+	return in, nil
+}
+
+// openWorker opens a connection whose answers may take as long as deadline; 0
+// is no bound. Through several mongos, workers take them in turn, since a
+// transaction must stay on one.
+func (s *Server) openWorker(ctx context.Context, table string, deadline time.Duration) (*inserter, error) {
 	if err := ibench.CheckTableName(table); err != nil {
 		return nil, err
 	}
@@ -49,7 +60,7 @@ func (s *Server) OpenInserter(ctx context.Context, table string) (ibench.Inserte
 	in := &inserter{server: s, dial: newDialer(), command: command}
 	// The socket timeout bounds each answer without a timer per command; a
 	// client-wide timeout would add maxTimeMS to every command.
-	own := options.Client().SetDialer(in.dial).SetMaxPoolSize(1).SetSocketTimeout(s.cfg.StatementTimeout)
+	own := options.Client().SetDialer(in.dial).SetMaxPoolSize(1).SetSocketTimeout(deadline)
 	turn := s.inserters.Add(1) - 1
 	// A client made of an SRV record can't be told to keep to one host; Open
 	// refused transactions there.

@@ -66,7 +66,7 @@ func (s *store) execute(q request, name string, c Config) bson.D {
 	case "insert":
 		return s.insert(q, namespace, c)
 	case "delete":
-		return succeed(bson.E{Key: "n", Value: int32(0)})
+		return s.delete(q, namespace)
 	case "find":
 		return s.find(q, namespace)
 	case "aggregate":
@@ -78,6 +78,10 @@ func (s *store) execute(q request, name string, c Config) bson.D {
 			return failure(48, "NamespaceExists", "Collection "+namespace+" already exists.")
 		}
 		s.collection(namespace)
+		return succeed()
+	case "listIndexes":
+		return s.listIndexes(namespace)
+	case "fsync":
 		return succeed()
 	case "createIndexes":
 		return s.createIndexes(q, namespace)
@@ -248,31 +252,20 @@ func cursor(namespace string, batch bson.A) bson.D {
 	return succeed(bson.E{Key: "cursor", Value: bson.D{{Key: "id", Value: int64(0)}, {Key: "ns", Value: namespace}, {Key: "firstBatch", Value: batch}}})
 }
 
-// find gives all documents, or the one with the filter's _id.
-func (s *store) find(q request, namespace string) bson.D {
-	batch := bson.A{}
-	c := s.collections[namespace]
-	if c == nil {
-		return cursor(namespace, batch)
-	}
-	wanted, err := q.body.LookupErr("filter", "_id")
-	for _, d := range c.documents {
-		if err != nil || d.Lookup("_id").Equal(wanted) {
-			batch = append(batch, d)
-		}
-	}
-	return cursor(namespace, batch)
-}
-
-// aggregate understands one $group over everything, with sums of a number, a
-// field, or the length of a field.
+// aggregate understands one $group over everything, or over what a $match
+// before it leaves, with sums of a number, a field, or the length of a field.
 func (s *store) aggregate(q request, namespace string) bson.D {
-	group, ok := q.body.Lookup("pipeline", "0", "$group").DocumentOK()
+	match, matches := q.body.Lookup("pipeline", "0", "$match").DocumentOK()
+	at := "0"
+	if matches {
+		at = "1"
+	}
+	group, ok := q.body.Lookup("pipeline", at, "$group").DocumentOK()
 	if !ok {
 		return failure(40324, "Location40324", "Unrecognized pipeline stage name")
 	}
-	c := s.collections[namespace]
-	if c == nil || len(c.documents) == 0 {
+	documents := s.matching(namespace, match)
+	if len(documents) == 0 {
 		return cursor(namespace, bson.A{})
 	}
 	elements, err := group.Elements()
@@ -282,7 +275,7 @@ func (s *store) aggregate(q request, namespace string) bson.D {
 	out := bson.D{{Key: "_id", Value: nil}}
 	for _, e := range elements[1:] {
 		total := int64(0)
-		for _, d := range c.documents {
+		for _, d := range documents {
 			total += evaluate(e.Value().Document().Lookup("$sum"), d)
 		}
 		out = append(out, bson.E{Key: e.Key(), Value: narrow(total)})
