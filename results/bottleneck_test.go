@@ -19,7 +19,7 @@ func TestBottlenecks(t *testing.T) {
 	}{
 		{"above", run(29e6, 8, 4), "in load the client used 72 % of 4 cores: it may be the bottleneck, not the server"},
 		{"below", run(27e6, 8, 4), ""},
-		{"one client has one core", run(8e6, 1, 4), "in load the client used 80 % of 1 cores: it may be the bottleneck, not the server"},
+		{"one client has one core", run(8e6, 1, 4), "in load the client used 80 % of one core: it may be the bottleneck, not the server"},
 		{"unknown", &Run{Environment: Environment{CPUs: 4}, Steps: []Step{{Clients: make([]Client, 1)}}}, ""},
 	} {
 		var got string
@@ -29,6 +29,11 @@ func TestBottlenecks(t *testing.T) {
 		if got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
+	}
+	short := run(10_000, 1, 4)
+	short.Steps[0].Metrics["window_seconds"] = Metric{Value: Known(0.001)}
+	if got := Bottlenecks(short); got != nil {
+		t.Errorf("one tick of 10 ms in 1 ms is no 1000 %%, but %q", got)
 	}
 	embedded := run(29e6, 1, 4)
 	embedded.Server.Embedded = true
