@@ -121,11 +121,11 @@ func runDrop(ctx context.Context, p *cli.Process, conn cli.Connection, quiet boo
 	defer stop()
 	defer func() { err = cli.Interrupted(ctx, err) }()
 	conn.MustExist = true
-	server, err := cli.Open(ctx, conn)
+	server, end, err := p.OpenUnmeasured(ctx, conn)
 	if err != nil {
 		return err
 	}
-	defer server.Close()
+	defer end()
 	db, ok := server.(ibench.Database)
 	if !ok {
 		return drivers.Configf("--dbms=%s doesn't run the Insert Benchmark", conn.DBMS)

@@ -34,11 +34,11 @@ func runVerify(ctx context.Context, p *cli.Process, cfg stepsConfig, quiet bool)
 	ctx, stop := p.NotifyContext(ctx)
 	defer stop()
 	defer func() { err = cli.Interrupted(ctx, err) }()
-	server, err := cli.Open(ctx, cfg.Database)
+	server, end, err := p.OpenUnmeasured(ctx, cfg.Database)
 	if err != nil {
 		return err
 	}
-	defer server.Close()
+	defer end()
 	db, ok := server.(ibench.Database)
 	if !ok {
 		return drivers.Configf("--dbms=%s doesn't run the Insert Benchmark", cfg.Database.DBMS)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 
@@ -19,9 +20,40 @@ var openers = map[string]func(context.Context, Connection) (drivers.Server, erro
 	"fake":   openFake,
 }
 
-// Open connects to the database that the flags name.
+// Open connects to the database that the flags name. A private server must
+// have been started: without that there is no telling which one would answer.
 func Open(ctx context.Context, c Connection) (drivers.Server, error) {
+	if c.Private.Program != "" && !c.Private.started {
+		return nil, fmt.Errorf("the private server %s was not started (a defect of this program)", c.Private.Program)
+	}
 	return openers[c.DBMS](ctx, c)
+}
+
+// OpenUnmeasured is Open for a command that measures nothing. A private server
+// is started first, and stopped by end, which closes the connection too.
+func (p *Process) OpenUnmeasured(ctx context.Context, c Connection) (server drivers.Server, end func(), err error) {
+	stop, err := c.startPrivate(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	end = func() {
+		if server != nil {
+			_ = server.Close() // nothing is left to say to it
+		}
+		p.stopPrivate(stop)
+	}
+	if server, err = Open(ctx, c); err != nil {
+		end()
+		return nil, nil, err
+	}
+	return server, end, nil
+}
+
+// stopPrivate stops a private server, and warns where that went wrong.
+func (p *Process) stopPrivate(stop func() error) {
+	if err := stop(); err != nil {
+		p.Warnf("stop the private server: %v", err)
+	}
 }
 
 func openSQLite(ctx context.Context, c Connection) (drivers.Server, error) {

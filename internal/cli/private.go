@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,9 @@ type Private struct {
 
 	// dbms and product are what the program's --version says.
 	dbms, product string
+	// keptDir is where a temporary folder stays, once the server runs.
+	keptDir string
+	started bool
 }
 
 var privateFlagNames = []string{"server", "server-wrapper", "server-config", "data-dir", "keep-data", "cache"}
@@ -101,6 +105,10 @@ func (conn *Connection) startPrivate(ctx context.Context) (stop func() error, er
 	if err != nil {
 		return func() error { return nil }, drivers.Connectf("start a private server: %w", err)
 	}
+	if s.KeepData && s.DataDir == "" {
+		conn.Private.keptDir = filepath.Dir(srv.DataDir)
+	}
+	conn.Private.started = true
 	conn.Socket = srv.Socket
 	if s.dbms == "mongo" {
 		conn.Mongo.URI = drivers.NewSecret("mongodb://127.0.0.1:" + strconv.Itoa(srv.Port))

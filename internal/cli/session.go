@@ -66,6 +66,9 @@ func StartSession(ctx context.Context, p *Process, conn Connection, m Measuring)
 	}
 	if !m.Quiet {
 		fmt.Fprintln(p.Stderr, s.headLine())
+		if dir := conn.Private.keptDir; dir != "" {
+			fmt.Fprintf(p.Stderr, "data: stays in %s, where --data-dir=%[1]s finds it again\n", dir)
+		}
 		for _, w := range s.Meter.Warnings() {
 			p.Warnf("%s", w)
 		}
@@ -226,9 +229,7 @@ func (s *Session) Close() {
 		_ = s.Server.Close() // nothing is left to say to it
 	}
 	if s.stopServer != nil {
-		if err := s.stopServer(); err != nil {
-			s.process.Warnf("stop the private server: %v", err)
-		}
+		s.process.stopPrivate(s.stopServer)
 	}
 	s.unlock()
 }
