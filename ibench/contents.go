@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -205,7 +206,11 @@ func (b *Bench) Attach(ctx context.Context) error {
 		return err
 	}
 	if len(existing) < c.Tables {
-		return drivers.Configf("%d of %d tables are there (%v): make them with ibench load --tables=%d", len(existing), c.Tables, existing, c.Tables)
+		there := "none is there"
+		if len(existing) > 0 {
+			there = "only " + strings.Join(existing, ", ") + " of them is there"
+		}
+		return drivers.Configf("of %d tables of the benchmark %s: make them with ibench load --tables=%[1]d", c.Tables, there)
 	}
 	extents := make([]Extent, c.Tables)
 	var total int64

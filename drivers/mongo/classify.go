@@ -74,15 +74,16 @@ func classify(doing string, err error, p phase) *drivers.Error {
 		// The statement didn't leave: nothing of it was kept.
 		e.Code, e.Class = codeCantConnect, drivers.Fatal
 	default:
-		e.Class = drivers.Unknown
+		e.Class, e.Code = drivers.Unknown, codeConnectionLost
+		effect, advice := "whether it took effect isn't known", "see whether the server still runs and what its log says"
+		if mongo.IsTimeout(err) {
+			e.Code, advice = codeTimeout, "the statement timeout can be raised"
+		}
 		if p == inTransaction {
 			// No commit was sent, and the next transaction of the session ends this one.
-			e.Class = drivers.Retryable
+			e.Class, effect = drivers.Retryable, "nothing was committed"
 		}
-		e.Code = codeConnectionLost
-		if mongo.IsTimeout(err) {
-			e.Code = codeTimeout
-		}
+		e.Err = fmt.Errorf("%s: %s, %s: %w (%s)", doing, e.Code, effect, err, advice)
 	}
 	return e
 }

@@ -24,6 +24,8 @@ type inserter struct {
 	admin   *mongo.Database
 	dial    *dialer
 	command *command
+	// collection is where the documents go, with its database, for messages.
+	collection string
 
 	// session and txnNumber are for transactions only.
 	session   mongo.Session
@@ -57,7 +59,7 @@ func (s *Server) openWorker(ctx context.Context, table string, deadline time.Dur
 	if err != nil {
 		return nil, err
 	}
-	in := &inserter{server: s, dial: newDialer(), command: command}
+	in := &inserter{server: s, dial: newDialer(), command: command, collection: s.cfg.Database + "." + table}
 	// The socket timeout bounds each answer without a timer per command; a
 	// client-wide timeout would add maxTimeMS to every command.
 	own := options.Client().SetDialer(in.dial).SetMaxPoolSize(1).SetSocketTimeout(deadline)
@@ -108,7 +110,7 @@ func (in *inserter) Reset() { in.command.reset() }
 // checks that the server acknowledged every document.
 func (in *inserter) Insert(ctx context.Context) error {
 	if err := in.ended(ctx); err != nil {
-		return &drivers.Error{Class: drivers.Fatal, Code: codeAborted, Err: fmt.Errorf("inserting: nothing was sent: %w", err)}
+		return &drivers.Error{Class: drivers.Fatal, Code: codeAborted, Err: fmt.Errorf("%s: nothing was sent: %w", in.doing(), err)}
 	}
 	if in.command.rows == 0 {
 		return nil
@@ -137,17 +139,22 @@ func (in *inserter) send(ctx context.Context, p phase) error {
 	n, ok := acknowledged(reply)
 	if !ok || n != int64(in.command.rows) {
 		return &drivers.Error{Class: drivers.Unknown, Code: codeShortReply,
-			Err: fmt.Errorf("inserting: the server acknowledged %d of %d rows", n, in.command.rows)}
+			Err: fmt.Errorf("%s: the server acknowledged %d of them", in.doing(), n)}
 	}
 	return nil
 }
 
+func (in *inserter) doing() string {
+	return fmt.Sprintf("inserting %d documents into collection %s", in.command.rows, in.collection)
+}
+
 // fail classes an error; after Abort the answer will never be known.
 func (in *inserter) fail(err error, p phase) error {
-	e := classify("inserting", err, p)
+	e := classify(in.doing(), err, p)
 	in.broken = in.broken || e.Code == codeConnectionLost || e.Code == codeTimeout || e.Code == codeCantConnect
 	if in.dial.isAborted() {
 		e.Class, e.Code = drivers.Unknown, codeAborted
+		e.Err = fmt.Errorf("%s: aborted before the answer came, whether the documents were kept isn't known", in.doing())
 	}
 	return e
 }

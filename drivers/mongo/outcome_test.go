@@ -71,6 +71,9 @@ func TestOutcome(t *testing.T) {
 			fill(in, 0, 5)
 			err := in.Insert(context.Background())
 			wantOutcome(t, err, tt.class, tt.code)
+			if !strings.HasPrefix(err.Error(), "inserting ") || (tt.step.Cut || tt.step.Hang) && !strings.Contains(err.Error(), "inserting 5 documents into collection ib.pi1: "+tt.code+", whether it took effect isn't known: ") {
+				t.Errorf("the error doesn't say what was being done: %v", err)
+			}
 			// Whatever came, the client never sends it again by itself.
 			if n := s.Count("insert"); n != 1 {
 				t.Errorf("the server got %d inserts, want 1", n)
