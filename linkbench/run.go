@@ -19,10 +19,39 @@ type Session struct {
 	DB     Database
 	Meter  *step.Meter
 	Writer *results.Writer
-	// Progress, if set, is called as a step begins, with its name and the rows
-	// or requests it is to reach, 0 where only time ends it. It gives what each
-	// interval is shown to.
-	Progress func(step string, units int64) func(*load.Interval)
+	// Progress, if set, is called as a step begins and gives what each interval
+	// is shown to.
+	Progress func(Goal) func(*load.Interval)
+	// Done, if set, takes each step as it ends, whole or not. Its error ends
+	// the run.
+	Done func(results.Step) error
+	// Seen, if set, sees the histograms of each step as it ends.
+	Seen func(step string, res *load.Result)
+}
+
+// Goal is what ends a step: so many rows or requests, or a time, whichever
+// comes first; 0 where it doesn't.
+type Goal struct {
+	Step  string
+	Units int64
+	Limit time.Duration
+}
+
+// watch gives a step what the session wants to see of it.
+func (s Session) watch(spec *step.Spec, units int64) {
+	if s.Progress != nil {
+		spec.Progress = s.Progress(Goal{spec.Name, units, spec.Run.Limit})
+	}
+	more, name := spec.More, spec.Name
+	spec.More = func(res *load.Result) map[string]results.Metric {
+		if s.Seen != nil {
+			s.Seen(name, res)
+		}
+		if more == nil {
+			return nil
+		}
+		return more(res)
+	}
 }
 
 // Prepare refuses what can be known to fail before anything is touched: a bulk
@@ -83,9 +112,7 @@ func Load(ctx context.Context, w *stream.Workload, s Session) (results.Step, Loa
 	for _, t := range tasks {
 		spec.Run.Workers = append(spec.Run.Workers, load.Worker{Task: t})
 	}
-	if s.Progress != nil {
-		spec.Progress = s.Progress(spec.Name, Expected(w).rows())
-	}
+	s.watch(&spec, Expected(w).rows())
 	done, err := s.Meter.Run(ctx, s.Writer, spec)
 	var acked LoadSums
 	for _, t := range tasks {
@@ -124,9 +151,7 @@ func BuildIndex(ctx context.Context, s Session, l Layout, links int64) (results.
 	task.ctx, task.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	spec := step.Spec{Name: "index", Kind: results.KindIndex, Server: s.DB,
 		Run: load.Run{Ops: []string{"index"}, Workers: []load.Worker{{Task: task}}}}
-	if s.Progress != nil {
-		spec.Progress = s.Progress(spec.Name, links)
-	}
+	s.watch(&spec, links)
 	return s.Meter.Run(ctx, s.Writer, spec)
 }
 
@@ -157,109 +182,3 @@ func (t *indexTask) Do(_ context.Context, rec *load.Recorder) (load.Done, error)
 }
 
 func (t *indexTask) Abort() { t.cancel() }
-
-// RequestPlan is how requests are made beyond what the workload's
-// configuration says. The zero value follows the configuration, the numbers
-// being those of the only client process.
-type RequestPlan struct {
-	Name string // of the step; "request" unless set
-	// PerSecond is a total rate, open loop, arrivals of a Poisson process; 0
-	// follows requestrate, and without one answers set the pace.
-	PerSecond int64
-	// FirstRequester and AllRequesters number the requesters when several
-	// client processes share a run: this one has those from FirstRequester on.
-	FirstRequester, AllRequesters int
-}
-
-// Requests runs the warm-up and then the measured requests, on the same
-// connections and with the same streams. The steps it returns are valid as far
-// as the run came.
-func Requests(ctx context.Context, w *stream.Workload, p RequestPlan, s Session) ([]results.Step, RequestStats, error) {
-	tasks, err := openRequesters(ctx, w, p, s.DB)
-	defer func() {
-		for _, t := range tasks {
-			_ = t.client.Close() // every answer has come or is counted as unknown
-		}
-	}()
-	if err != nil {
-		return nil, RequestStats{}, err
-	}
-	run := w.Config().Run
-	var steps []results.Step
-	for _, t := range tasks {
-		t.budget = run.MaxFailedPerRequester
-	}
-	if run.WarmupS > 0 {
-		spec := requestSpec(w, p, s, tasks, "warmup", results.KindWarmup)
-		spec.Run.Limit = time.Duration(run.WarmupS) * time.Second
-		warm, err := s.Meter.Run(ctx, s.Writer, spec)
-		steps = append(steps, warm)
-		if err != nil {
-			return steps, RequestStats{}, fmt.Errorf("warm-up: %w", err)
-		}
-	}
-	for _, t := range tasks {
-		t.stats = RequestStats{}
-		t.budget = run.MaxFailedPerRequester
-		if t.left = run.RequestsPerRequester; t.left == 0 {
-			t.left = -1
-		}
-	}
-	name := p.Name
-	if name == "" {
-		name = "request"
-	}
-	spec := requestSpec(w, p, s, tasks, name, results.KindRequest)
-	spec.Run.Limit = time.Duration(run.MaxTimeS) * time.Second
-	measured, err := s.Meter.Run(ctx, s.Writer, spec)
-	steps = append(steps, measured)
-	var stats RequestStats
-	for _, t := range tasks {
-		stats.add(t.stats)
-	}
-	return steps, stats, err
-}
-
-func requestSpec(w *stream.Workload, p RequestPlan, s Session, tasks []*requestTask, name, kind string) step.Spec {
-	spec := step.Spec{Name: name, Kind: kind, Server: s.DB, Rates: true, Per: results.PerRequest,
-		Run: load.Run{Ops: requestOps()}}
-	units := int64(0)
-	for i, t := range tasks {
-		units += max(t.left, 0)
-		spec.Run.Workers = append(spec.Run.Workers, load.Worker{Task: t, Pacer: pacer(w, p, len(tasks), i)})
-	}
-	if s.Progress != nil {
-		spec.Progress = s.Progress(name, units)
-	}
-	return spec
-}
-
-// pacer is a requester's part of a total rate, or its own rate; nil for none.
-// Arrivals are independent of the requests' streams, so a rate doesn't change
-// what is asked.
-func pacer(w *stream.Workload, p RequestPlan, requesters, i int) load.Pacer {
-	seed := uint64(w.Config().RequestSeed) + uint64(i)<<32 + 1
-	if p.PerSecond > 0 {
-		return &load.Poisson{PerSecond: p.PerSecond, Batch: int64(requesters), Seed: seed}
-	}
-	if rate := w.Config().Run.RatePerRequester; rate > 0 {
-		const thousandths = 1000 // lets a rate below one per second be a whole number of parts
-		return &load.Poisson{PerSecond: max(int64(rate*thousandths+0.5), 1), Batch: thousandths, Seed: seed}
-	}
-	return nil
-}
-
-func openRequesters(ctx context.Context, w *stream.Workload, p RequestPlan, db Connections) ([]*requestTask, error) {
-	n := w.Config().Run.Requesters
-	all := max(p.AllRequesters, p.FirstRequester+n)
-	gens := w.Requests(p.FirstRequester, n, all)
-	var tasks []*requestTask
-	for i, gen := range gens {
-		c, err := db.OpenClient(ctx)
-		if err != nil {
-			return tasks, fmt.Errorf("open the connection of requester %d of %d: %w", i, n, err)
-		}
-		tasks = append(tasks, newRequestTask(gen, c, p.FirstRequester+i, w.Config().Run.MaxRetries))
-	}
-	return tasks, nil
-}

@@ -8,6 +8,9 @@ import (
 	"github.com/urfave/cli/v2"
 )
 
+// CountValue is the value of a flag for a number of things, as CountFlag's.
+func CountValue(dst *int64) cli.Generic { return countValue{dst} }
+
 // CountFlag is a flag for a number of things, with k, m and g as in 250m. Its
 // default is what dst holds.
 func CountFlag(name, usage string, dst *int64, category string) cli.Flag {

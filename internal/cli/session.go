@@ -26,7 +26,8 @@ type Session struct {
 	Server drivers.Server
 	Meter  *step.Meter
 	Writer *results.Writer
-	// Run is the record; its Steps and Verify are the caller's to fill.
+	// Run is the record; its Steps and Verify are the caller's to fill, its
+	// LinkBench before Record.
 	Run results.Run
 	// NeedBytes is about what the run will take on disk, where it is known.
 	NeedBytes iostat.Opt[int64]
@@ -100,7 +101,7 @@ func (s *Session) Record(ctx context.Context, workload, plan string, config any)
 	s.Run = results.Run{
 		Workload: workload, Plan: plan, Command: Redact(s.process.Args), ToolVersion: Version(),
 		StartedUTC: time.Now().UTC(), Tag: s.measuring.Tag, DBMS: id.DBMS, Engine: engineLabel(id), Config: config,
-		Environment: environment(),
+		LinkBench: s.Run.LinkBench, Environment: environment(),
 		Server: results.Server{
 			Product: id.Product, Version: id.Version, Durability: id.Durability, Transport: id.Transport, Embedded: id.Embedded,
 		},

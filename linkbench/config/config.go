@@ -129,6 +129,7 @@ const (
 	defaultEpochMS    = 1577836800000 // 2020-01-01 00:00:00 UTC
 	defaultPieceLinks = 32768
 	demoIDs           = 20000
+	demoSeconds       = 45 // of requests
 	maxAccesses       = 10_000_000
 	maxChunk          = 1 << 22 // ids × types of a chunk, which verification holds in memory
 )
@@ -164,6 +165,7 @@ func Default(p Profile) Config {
 	if p == Demo {
 		c.MaxID1 = demoIDs + 1
 		c.Run.Loaders, c.Run.Requesters = 4, 4
+		c.Run.RequestsPerRequester, c.Run.MaxTimeS = 0, demoSeconds
 	}
 	return c
 }

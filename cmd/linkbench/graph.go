@@ -1,0 +1,29 @@
+package main
+
+import (
+	"insertbench/drivers"
+	"insertbench/drivers/fake"
+	"insertbench/drivers/sqlite"
+	"insertbench/linkbench"
+	"insertbench/linkbench/memory"
+)
+
+// openGraph is the database of a server as LinkBench's.
+func openGraph(server drivers.Server, cfg *linkConfig) (linkbench.Database, error) {
+	switch s := server.(type) {
+	case *sqlite.Server:
+		return s.Graph(), nil
+	case *fake.Server:
+		return fakeGraph{memory.New(), s}, nil
+	}
+	return nil, drivers.Configf("--dbms=%s doesn't run LinkBench", cfg.Database.DBMS)
+}
+
+// fakeGraph keeps its graph in this process's memory, under the fake's name.
+type fakeGraph struct {
+	*memory.Store
+	server *fake.Server
+}
+
+// Identity is the fake's.
+func (g fakeGraph) Identity() drivers.Identity { return g.server.Identity() }

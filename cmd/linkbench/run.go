@@ -1,0 +1,172 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	urfave "github.com/urfave/cli/v2"
+
+	"insertbench/internal/cli"
+	"insertbench/internal/load"
+	"insertbench/linkbench"
+	"insertbench/results"
+)
+
+// measuringCommand is a command that carries out a plan.
+func measuringCommand(p *cli.Process, name, text string, cfg *linkConfig, flags ...[]urfave.Flag) *urfave.Command {
+	all := append([][]urfave.Flag{graphFlags(&cfg.options)}, flags...)
+	all = append(all, []urfave.Flag{legacyFlag(&cfg.options)}, cli.Defaults{Database: "linkdb0", Path: "linkbench.sqlite"}.Flags(), cli.MeasuringFlags(&cfg.Measuring))
+	return &urfave.Command{
+		Name: name, Usage: text, Flags: slices.Concat(all...),
+		Action: func(c *urfave.Context) error {
+			if err := cfg.resolve(c, p); err != nil {
+				return err
+			}
+			cfg.Database.MustExist = !cfg.Plan.Load
+			return measure(c.Context, p, name, cfg)
+		},
+	}
+}
+
+func runCommand(p *cli.Process) *urfave.Command {
+	cfg := &linkConfig{Plan: linkbench.Plan{Load: true, Request: true, Verify: true}}
+	cfg.options.indexAt = linkbench.IndexEnd
+	o := &cfg.options
+	return measuringCommand(p, "run", "load, build the index, make requests, verify, and print what each of it cost", cfg,
+		loadFlags(cfg), layoutFlags(o), requestFlags(o), []urfave.Flag{verifyFlag(&cfg.Plan.Verify), strictFlag(&cfg.Strict)})
+}
+
+func loadCommand(p *cli.Process) *urfave.Command {
+	cfg := &linkConfig{Plan: linkbench.Plan{Load: true, Verify: true}}
+	cfg.options.indexAt = linkbench.IndexNever
+	return measuringCommand(p, "load", "make the tables and load the graph; linkbench index then builds the secondary index", cfg,
+		loadFlags(cfg), layoutFlags(&cfg.options), []urfave.Flag{verifyFlag(&cfg.Plan.Verify)})
+}
+
+func indexCommand(p *cli.Process) *urfave.Command {
+	cfg := &linkConfig{}
+	cfg.options.indexAt = linkbench.IndexEnd
+	return measuringCommand(p, "index", "build the secondary index of the link table", cfg, layoutFlags(&cfg.options))
+}
+
+func requestCommand(p *cli.Process) *urfave.Command {
+	cfg := &linkConfig{Plan: linkbench.Plan{Request: true}}
+	cfg.options.indexAt = linkbench.IndexNever
+	return measuringCommand(p, "request", "make requests on a graph that is loaded, and print what each of them cost", cfg,
+		requestFlags(&cfg.options), []urfave.Flag{verifyFlag(&cfg.Plan.Verify), strictFlag(&cfg.Strict)})
+}
+
+// measure connects, says to whom, carries out the plan, and prints the tables.
+func measure(ctx context.Context, p *cli.Process, name string, cfg *linkConfig) (err error) {
+	ctx, stop := p.NotifyContext(ctx)
+	defer stop()
+	defer func() { err = cli.Interrupted(ctx, err) }()
+	say := func(line string) {
+		if !cfg.Measuring.Quiet {
+			fmt.Fprintln(p.Stderr, line)
+		}
+	}
+	say(cfg.headLine())
+	for _, note := range cfg.notes {
+		p.Warnf("%s", note)
+	}
+	s, err := cli.StartSession(ctx, p, cfg.Database, cfg.Measuring)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	db, err := openGraph(s.Server, cfg)
+	if err != nil {
+		return err
+	}
+	if err := cfg.Plan.Prepare(ctx, cfg.workload, db); err != nil {
+		return err
+	}
+	s.Server, s.Run.LinkBench = db, cfg.names()
+	if err := s.Record(ctx, "linkbench", name, cfg); err != nil {
+		return err
+	}
+	if cfg.Plan.Load {
+		say(cfg.expectLine())
+	}
+	return finish(ctx, p, s, db, cfg)
+}
+
+// names are what the tables say of a run.
+func (cfg *linkConfig) names() *results.LinkBench {
+	w := cfg.Workload
+	return &results.LinkBench{
+		Profile: w.Profile.String(), Compat: w.Compat.String(), Stream: w.Stream.String(), Transactions: cfg.Transactions,
+	}
+}
+
+// finish carries out the plan, and saves and prints what came of it.
+func finish(ctx context.Context, p *cli.Process, s *cli.Session, db linkbench.Database, cfg *linkConfig) error {
+	var progress *cli.Progress
+	seen := &legacyLines{cfg: cfg}
+	verified, err := cfg.Plan.Run(ctx, cfg.workload, linkbench.Session{
+		DB: db, Meter: s.Meter, Writer: s.Writer, Seen: seen.add,
+		Progress: func(goal linkbench.Goal) func(*load.Interval) {
+			progress.Done()
+			progress = begin(s, goal)
+			return progress.Show
+		},
+		Done: func(step results.Step) error {
+			progress.Done()
+			s.Run.Steps = append(s.Run.Steps, step)
+			return s.Writer.Save(s.Run)
+		},
+	})
+	progress.Done()
+	s.Run.Verify = verified
+	if errors.Is(err, linkbench.ErrVerify) {
+		err = &cli.Error{Code: cli.Unverified, Err: err}
+	}
+	if missed := missedRates(&s.Run); len(missed) > 0 {
+		s.Run.Warnings = append(s.Run.Warnings, missed...)
+		if cfg.Strict && err == nil {
+			err = &cli.Error{Code: cli.RateMissed, Err: errors.New(strings.Join(missed, "\n"))}
+		} else if !cfg.Measuring.Quiet {
+			for _, line := range missed {
+				p.Warnf("%s", line)
+			}
+		}
+	}
+	if cfg.LegacyOutput {
+		err = errors.Join(err, seen.writeCSV(s.Writer.Dir()))
+	}
+	err = s.Finish(cli.Interrupted(ctx, err), results.Sections)
+	if cfg.LegacyOutput && !cfg.Measuring.JSON {
+		err = errors.Join(err, seen.print(p.Stdout))
+	}
+	return err
+}
+
+// begin begins the progress of a step.
+func begin(s *cli.Session, goal linkbench.Goal) *cli.Progress {
+	unit := "rows"
+	if goal.Limit > 0 || strings.HasPrefix(goal.Step, "request") {
+		unit = "requests"
+	}
+	if goal.Units == 0 && goal.Limit > 0 {
+		return s.TimedProgress(goal.Step, unit, goal.Limit)
+	}
+	return s.Progress(goal.Step, unit, goal.Units)
+}
+
+// missedRates says which steps didn't reach their rate.
+func missedRates(run *results.Run) []string {
+	var lines []string
+	for i := range run.Steps {
+		s := &run.Steps[i]
+		if s.Kind == results.KindRequest && s.Complete && results.Missed(s) {
+			lines = append(lines, fmt.Sprintf("target rate not sustained: step %s made %s of %s requests/s (%s %%)", s.Name,
+				results.FormatNumber(s.Metrics["requests_per_second"].Value, 0), results.FormatNumber(s.Metrics[results.TargetRequests].Value, 0),
+				results.FormatNumber(s.Metrics[results.TargetPercent].Value, 1)))
+		}
+	}
+	return lines
+}

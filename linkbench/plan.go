@@ -1,0 +1,234 @@
+package linkbench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"insertbench/drivers"
+	"insertbench/linkbench/graph"
+	"insertbench/linkbench/stream"
+	"insertbench/results"
+)
+
+// IndexAt is when the secondary index is built.
+type IndexAt string
+
+// Index at the start: with the tables, so that the load maintains it; at the
+// end: after the load, timed apart.
+const (
+	IndexNever IndexAt = "never"
+	IndexStart IndexAt = "start"
+	IndexEnd   IndexAt = "end"
+)
+
+// Plan is what a run does, in the order of its fields.
+type Plan struct {
+	// Load makes the tables, replacing those that exist with Drop, and loads.
+	Load    bool    `json:"load"`
+	Drop    bool    `json:"drop"`
+	IndexAt IndexAt `json:"index_at"`
+	Layout  Layout  `json:"layout"`
+	Request bool    `json:"request"`
+	// Rates are total requests per second, a step for each, none of which
+	// repeats another's requests; without any there is one step, at the
+	// workload's pace.
+	Rates []int64 `json:"request_rates_per_second"`
+	// FirstRequester and AllRequesters are as in RequestPlan.
+	FirstRequester int `json:"first_requester"`
+	AllRequesters  int `json:"all_requesters"`
+	// Verify compares after the load and after the requests.
+	Verify bool `json:"verify"`
+}
+
+// Validate says what is wrong with a plan, as an error of kind drivers.ErrConfig.
+func (p Plan) Validate() error {
+	var errs []error
+	refuse := func(bad bool, format string, args ...any) {
+		if bad {
+			errs = append(errs, drivers.Configf(format, args...))
+		}
+	}
+	refuse(!slices.Contains([]IndexAt{IndexNever, IndexStart, IndexEnd}, p.IndexAt), "index at %q: it is start, end or never", p.IndexAt)
+	refuse(p.Layout.Index != IndexCovering && p.Layout.Index != IndexShort, "index %q: it is covering or short", p.Layout.Index)
+	refuse(p.Layout.Partitions < 0 || p.Layout.Partitions > 8192, "%d partitions: it is 0 to 8192", p.Layout.Partitions)
+	refuse(p.Layout.KeyBlockKB < 0 || p.Layout.KeyBlockKB > 16, "a key block of %d KB: it is 0 to 16", p.Layout.KeyBlockKB)
+	seen := map[int64]bool{}
+	for _, rate := range p.Rates {
+		refuse(rate < 1, "a rate of %d requests per second: it is 1 or more", rate)
+		refuse(seen[rate], "the rate of %d requests per second stands there twice", rate)
+		seen[rate] = true
+	}
+	refuse(p.FirstRequester < 0 || p.AllRequesters < 0, "numbers of requesters can't be negative")
+	return errors.Join(errs...)
+}
+
+// Prepare refuses what can be known to fail before anything is touched, as an
+// error of kind drivers.ErrConfig: a load over tables that may not be dropped,
+// another step on tables that aren't there.
+func (p Plan) Prepare(ctx context.Context, w *stream.Workload, db Database) error {
+	if p.Load {
+		return Prepare(ctx, w, db, p.Drop)
+	}
+	return NeedTables(ctx, db)
+}
+
+// NeedTables refuses a database without LinkBench's tables, as an error of
+// kind drivers.ErrConfig.
+func NeedTables(ctx context.Context, db Tables) error {
+	const tables = 3
+	names, err := db.ListTables(ctx)
+	if err != nil {
+		return fmt.Errorf("list LinkBench's tables: %w", err)
+	}
+	switch {
+	case len(names) == 0:
+		return drivers.Configf("there are no tables of LinkBench: make them with linkbench load")
+	case len(names) < tables:
+		return drivers.Configf("of LinkBench's three tables there is only %s: load again with --drop", strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// Run carries the plan out. What the steps came to is handed to s.Done; what
+// is returned beside an error is valid too.
+func (p Plan) Run(ctx context.Context, w *stream.Workload, s Session) (*results.Verify, error) {
+	r := &running{Plan: p, w: w, s: s}
+	r.Layout.FirstNewNode = w.Config().MaxID1
+	err := r.run(ctx)
+	switch {
+	case !p.Verify:
+		return &results.Verify{Mode: "off"}, err
+	case r.verified == nil:
+		return &results.Verify{Mode: "full", Note: "not verified: a step did not end"}, err
+	}
+	r.verified.Note = strings.Join(r.notes, "; ")
+	return r.verified, err
+}
+
+// running is a plan under way.
+type running struct {
+	Plan
+	w        *stream.Workload
+	s        Session
+	nodes    int64 // loaded, and added less removed by requests
+	verified *results.Verify
+	notes    []string // what verification found
+}
+
+func (r *running) run(ctx context.Context) error {
+	if r.Load {
+		if err := r.load(ctx); err != nil {
+			return err
+		}
+	}
+	if r.IndexAt == IndexEnd {
+		built, err := BuildIndex(ctx, r.s, r.Layout, Expected(r.w).Links)
+		if err := r.done(err, built); err != nil {
+			return err
+		}
+	}
+	if r.Load && r.Verify {
+		if err := r.check(ctx, CheckLoaded); err != nil {
+			return err
+		}
+	}
+	if !r.Request {
+		return nil
+	}
+	if err := r.request(ctx); err != nil {
+		return err
+	}
+	if !r.Verify {
+		return nil
+	}
+	return r.check(ctx, CheckConsistent)
+}
+
+func (r *running) load(ctx context.Context) error {
+	if err := CreateTables(ctx, r.s.DB, r.Layout, r.Drop); err != nil {
+		return err
+	}
+	if r.IndexAt == IndexStart {
+		if err := r.s.DB.CreateIndex(ctx, r.Layout); err != nil {
+			return fmt.Errorf("build the secondary index before the load: %w", err)
+		}
+	}
+	loaded, sums, err := Load(ctx, r.w, r.s)
+	r.nodes = sums.Nodes
+	return r.done(err, loaded)
+}
+
+func (r *running) request(ctx context.Context) error {
+	rates := r.Rates
+	if len(rates) == 0 {
+		rates = []int64{0}
+	}
+	for round, rate := range rates {
+		plan := RequestPlan{PerSecond: rate, FirstRequester: r.FirstRequester, AllRequesters: r.AllRequesters}
+		if len(rates) > 1 {
+			plan.Name = fmt.Sprintf("%s.%d", requestStep, rate)
+		}
+		steps, _, err := Requests(ctx, r.w.Round(round), plan, r.s)
+		if err := r.done(err, steps...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// done hands steps on, and gives the first error.
+func (r *running) done(err error, steps ...results.Step) error {
+	for _, step := range steps {
+		r.nodes += addedNodes(step)
+		if step.Name != "" && r.s.Done != nil {
+			err = errors.Join(err, r.s.Done(step))
+		}
+	}
+	return err
+}
+
+// addedNodes is how many nodes requests added, less those removed.
+func addedNodes(s results.Step) (n int64) {
+	for _, o := range s.Operations {
+		switch {
+		case o.Outcome == nil:
+		case o.Name == graph.AddNode.String():
+			n += o.Outcome.Found
+		case o.Name == graph.DeleteNode.String():
+			n -= o.Outcome.Found
+		}
+	}
+	return n
+}
+
+// check verifies and says in one clause what was compared.
+func (r *running) check(ctx context.Context, c Check) error {
+	v, err := Verify(ctx, r.w, r.s.DB, c)
+	if before := r.verified; before != nil && before.Seconds != nil && v.Seconds != nil {
+		*v.Seconds += *before.Seconds
+	}
+	r.verified = v
+	if err == nil && c == CheckConsistent && r.Load && v.Found["nodes"] != r.nodes {
+		failed := false
+		v.Passed = &failed
+		v.Differences = append(v.Differences, fmt.Sprintf("%d nodes, where %d remain of those loaded and added less those deleted", v.Found["nodes"], r.nodes))
+		err = fmt.Errorf("%w: %s", ErrVerify, v.Differences[0])
+	}
+	if err != nil {
+		return err
+	}
+	r.notes = append(r.notes, Finding(v))
+	return nil
+}
+
+// Finding is what a verification that passed has found, in a clause.
+func Finding(v *results.Verify) string {
+	found := fmt.Sprintf("%d nodes, %d links and %d counts", v.Found["nodes"], v.Found["links"], v.Found["counts"])
+	if Check(v.Mode) == CheckLoaded {
+		return found + " as generated, every count equals its visible links"
+	}
+	return "after requests " + found + ", every count equals its visible links"
+}
