@@ -98,8 +98,17 @@ func requestSpec(w *stream.Workload, p RequestPlan, s Session, tasks []*requestT
 		units += max(t.left, 0)
 		spec.Run.Workers = append(spec.Run.Workers, load.Worker{Task: t, Pacer: pacer(w, p, len(tasks), i)})
 	}
-	target := p.target(w, len(tasks))
-	spec.More = func(res *load.Result) map[string]results.Metric { return requestMetrics(res, target) }
+	spec.More = func(res *load.Result) map[string]results.Metric {
+		m := latencyMetrics(res)
+		if target := p.target(w, len(tasks)); target > 0 {
+			m[results.TargetRequests] = results.Metric{Value: results.Known(target), Unit: "requests/s", Source: "asked for, all requesters"}
+			m[results.TargetPercent] = results.Metric{
+				Value: reached(res, units, func(i int) load.Pacer { return pacer(w, p, len(tasks), i) }),
+				Unit:  "%", Source: "100 × requests answered ÷ requests that were due by then",
+			}
+		}
+		return m
+	}
 	s.watch(&spec, units)
 	return spec
 }
@@ -112,13 +121,37 @@ func (p RequestPlan) target(w *stream.Workload, requesters int) float64 {
 	return max(w.Config().Run.RatePerRequester, 0) * float64(requesters)
 }
 
-// requestMetrics are the latencies of all requests together and, where a rate
-// was asked for, how much of it was reached.
-func requestMetrics(res *load.Result, target float64) map[string]results.Metric {
-	source := "all operations, from sending"
-	if target > 0 {
-		source = "all operations, from the intended start"
+// reached is how much of a schedule was answered, in percent. Arrivals are
+// random, so it is compared with those that came, not with their mean: in a few
+// seconds the two differ by more than a server that can't keep up.
+func reached(res *load.Result, planned int64, schedule func(worker int) load.Pacer) *float64 {
+	end := res.LastAck
+	if end <= 0 {
+		return nil
 	}
+	if planned > 0 && res.Units() == planned {
+		var last time.Duration // when the last of them was due
+		for i, w := range res.Workers {
+			last = max(last, schedule(i).Start(w.Units-1))
+		}
+		return results.Known(100 * min(1, last.Seconds()/end.Seconds()))
+	}
+	var due int64
+	for i := range res.Workers {
+		pacer := schedule(i)
+		for n := int64(0); pacer.Start(n) < end; n++ {
+			due++
+		}
+	}
+	if due == 0 {
+		return nil
+	}
+	return results.Known(100 * float64(res.Units()) / float64(due))
+}
+
+// latencyMetrics are the latencies of all requests together.
+func latencyMetrics(res *load.Result) map[string]results.Metric {
+	const source = "all operations, from the intended start where there was a rate, else from sending"
 	all := load.NewHistogram()
 	var maxUS int64
 	for _, op := range res.Ops {
@@ -142,14 +175,6 @@ func requestMetrics(res *load.Result, target float64) map[string]results.Metric 
 	us(results.LatencyP99, at(99))
 	us(results.LatencyP999, at(99.9))
 	us(results.LatencyMax, func() float64 { return float64(maxUS) })
-	if target > 0 {
-		m[results.TargetRequests] = results.Metric{Value: results.Known(target), Unit: "requests/s", Source: "asked for, all requesters"}
-		reached := results.Metric{Unit: "%", Source: "100 × requests ÷ window_seconds ÷ " + results.TargetRequests}
-		if seconds := res.Window().Seconds(); seconds > 0 {
-			reached.Value = results.Known(100 * float64(res.Units()) / seconds / target)
-		}
-		m[results.TargetPercent] = reached
-	}
 	return m
 }
 

@@ -15,12 +15,12 @@ import (
 // found, and whether the client may have been the bottleneck.
 func WriteSummary(w io.Writer, run *Run) error {
 	var out strings.Builder
-	writeLatencies(&out, run.Steps)
 	if run.LinkBench != nil {
 		writeLinkSummary(&out, run)
 		_, err := io.WriteString(w, out.String())
 		return err
 	}
+	writeLatencies(&out, run.Steps)
 	for i := range run.Steps {
 		step := &run.Steps[i]
 		if !manyStatements(step.Kind) {
@@ -58,40 +58,6 @@ func title(name string) string {
 		return name
 	}
 	return strings.ToUpper(name[:1]) + name[1:]
-}
-
-// writeLinkSummary writes what requests came to; LinkBench's ten operations
-// have no buckets.
-func writeLinkSummary(out *strings.Builder, run *Run) {
-	writeOutcomes(out, run.Steps)
-	out.WriteString("\n")
-	for i := range run.Steps {
-		writeIncidents(out, &run.Steps[i])
-	}
-	if line := VerifyLine(run.Verify); line != "" {
-		fmt.Fprintln(out, line)
-	}
-}
-
-// writeOutcomes writes one line per operation of each step that counts what
-// its requests came to.
-func writeOutcomes(out *strings.Builder, steps []Step) {
-	tw := table.NewWriter()
-	tw.SetStyle(plainStyle())
-	tw.SuppressTrailingSpaces()
-	header := table.Row{"step", "operation", "count", "errors", "retries", "found", "rows", "switched"}
-	tw.AppendHeader(header)
-	tw.SetColumnConfigs(aligned(header, 2))
-	for i := range steps {
-		for _, op := range steps[i].Operations {
-			if o := op.Outcome; o != nil && (op.Count > 0 || o.Errors > 0) {
-				tw.AppendRow(table.Row{steps[i].Name, op.Name, op.Count, o.Errors, o.Retries, o.Found, o.Rows, o.Switched})
-			}
-		}
-	}
-	if tw.Length() > 0 {
-		out.WriteString("\n" + tw.Render() + "\n")
-	}
 }
 
 // aligned has so many columns of words on the left, then numbers.

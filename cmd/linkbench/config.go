@@ -84,7 +84,8 @@ func (cfg *linkConfig) resolve(c *urfave.Context, p *cli.Process) error {
 	if err := cfg.Measuring.Resolve(c); err != nil {
 		return err
 	}
-	if err := cfg.resolveWorkload(c, layers, !cfg.Database.Named); err != nil {
+	small := !cfg.Database.Named || cfg.Database.DBMS == "fake"
+	if err := cfg.resolveWorkload(c, layers, small); err != nil {
 		return err
 	}
 	return cfg.resolvePlan(c)
@@ -220,6 +221,10 @@ func (cfg *linkConfig) resolvePlan(c *urfave.Context) error {
 	}
 	plan.FirstRequester, plan.AllRequesters = o.firstClient, o.allClients
 	cfg.LegacyOutput = o.legacyOut
+	if o.verify != "full" && o.verify != "off" {
+		return cli.Usagef("--verify=%s: it is full or off", o.verify)
+	}
+	plan.Verify = o.verify == "full"
 	var err error
 	if plan.Rates, err = o.rates(c); err != nil {
 		return err

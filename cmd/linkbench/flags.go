@@ -48,6 +48,7 @@ type options struct {
 	partitions, keyBlockKB    int
 	index                     string
 	columnFamilies, legacyOut bool
+	verify                    string
 }
 
 func graphFlags(o *options) []urfave.Flag {
@@ -116,8 +117,8 @@ func strictFlag(strict *bool) urfave.Flag {
 	return &urfave.BoolFlag{Name: "strict", Usage: fmt.Sprintf("exit with %d where less than 95 %% of a request rate was reached", cli.RateMissed), Destination: strict, Category: "Output"}
 }
 
-func verifyFlag(verify *bool) urfave.Flag {
-	return &urfave.BoolFlag{Name: "verify", Usage: "compare the tables with what was generated, and each count with its visible links; --verify=false not", Value: *verify, Destination: verify, Category: "Verification"}
+func verifyFlag(o *options) urfave.Flag {
+	return cli.TextFlag("verify", "compare the tables with what was generated, and each count with its visible links: full or off `MODE`", &o.verify, "Verification")
 }
 
 func words[T fmt.Stringer](all []T) string {

@@ -3,6 +3,7 @@ package main
 import (
 	"insertbench/drivers"
 	"insertbench/drivers/fake"
+	"insertbench/drivers/mysql"
 	"insertbench/drivers/sqlite"
 	"insertbench/linkbench"
 	"insertbench/linkbench/memory"
@@ -12,6 +13,8 @@ import (
 func openGraph(server drivers.Server, cfg *linkConfig) (linkbench.Database, error) {
 	switch s := server.(type) {
 	case *sqlite.Server:
+		return s.Graph(), nil
+	case *mysql.Server:
 		return s.Graph(), nil
 	case *fake.Server:
 		return fakeGraph{memory.New(), s}, nil

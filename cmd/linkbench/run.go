@@ -32,31 +32,31 @@ func measuringCommand(p *cli.Process, name, text string, cfg *linkConfig, flags 
 }
 
 func runCommand(p *cli.Process) *urfave.Command {
-	cfg := &linkConfig{Plan: linkbench.Plan{Load: true, Request: true, Verify: true}}
-	cfg.options.indexAt = linkbench.IndexEnd
+	cfg := &linkConfig{Plan: linkbench.Plan{Load: true, Request: true}}
+	cfg.options.indexAt, cfg.options.verify = linkbench.IndexEnd, "full"
 	o := &cfg.options
 	return measuringCommand(p, "run", "load, build the index, make requests, verify, and print what each of it cost", cfg,
-		loadFlags(cfg), layoutFlags(o), requestFlags(o), []urfave.Flag{verifyFlag(&cfg.Plan.Verify), strictFlag(&cfg.Strict)})
+		loadFlags(cfg), layoutFlags(o), requestFlags(o), []urfave.Flag{verifyFlag(o), strictFlag(&cfg.Strict)})
 }
 
 func loadCommand(p *cli.Process) *urfave.Command {
-	cfg := &linkConfig{Plan: linkbench.Plan{Load: true, Verify: true}}
-	cfg.options.indexAt = linkbench.IndexNever
+	cfg := &linkConfig{Plan: linkbench.Plan{Load: true}}
+	cfg.options.indexAt, cfg.options.verify = linkbench.IndexNever, "full"
 	return measuringCommand(p, "load", "make the tables and load the graph; linkbench index then builds the secondary index", cfg,
-		loadFlags(cfg), layoutFlags(&cfg.options), []urfave.Flag{verifyFlag(&cfg.Plan.Verify)})
+		loadFlags(cfg), layoutFlags(&cfg.options), []urfave.Flag{verifyFlag(&cfg.options)})
 }
 
 func indexCommand(p *cli.Process) *urfave.Command {
 	cfg := &linkConfig{}
-	cfg.options.indexAt = linkbench.IndexEnd
+	cfg.options.indexAt, cfg.options.verify = linkbench.IndexEnd, "off"
 	return measuringCommand(p, "index", "build the secondary index of the link table", cfg, layoutFlags(&cfg.options))
 }
 
 func requestCommand(p *cli.Process) *urfave.Command {
 	cfg := &linkConfig{Plan: linkbench.Plan{Request: true}}
-	cfg.options.indexAt = linkbench.IndexNever
+	cfg.options.indexAt, cfg.options.verify = linkbench.IndexNever, "off"
 	return measuringCommand(p, "request", "make requests on a graph that is loaded, and print what each of them cost", cfg,
-		requestFlags(&cfg.options), []urfave.Flag{verifyFlag(&cfg.Plan.Verify), strictFlag(&cfg.Strict)})
+		requestFlags(&cfg.options), []urfave.Flag{verifyFlag(&cfg.options), strictFlag(&cfg.Strict)})
 }
 
 // measure connects, says to whom, carries out the plan, and prints the tables.

@@ -15,7 +15,7 @@ import (
 // unmeasuredCommand is a command that does something to a database and
 // measures nothing.
 func unmeasuredCommand(p *cli.Process, name, text string, more []urfave.Flag, cfg *linkConfig, do func(ctx context.Context, db linkbench.Database, say func(string)) error) *urfave.Command {
-	cfg.options.indexAt = linkbench.IndexNever
+	cfg.options.indexAt, cfg.options.verify = linkbench.IndexNever, "off"
 	flags := slices.Concat(more, graphFlags(&cfg.options), cli.Defaults{Database: "linkdb0", Path: "linkbench.sqlite"}.Flags())
 	return &urfave.Command{
 		Name: name, Usage: text,
@@ -28,11 +28,11 @@ func unmeasuredCommand(p *cli.Process, name, text string, more []urfave.Flag, cf
 			defer stop()
 			defer func() { err = cli.Interrupted(ctx, err) }()
 			cfg.Database.MustExist = true
-			server, err := cli.Open(ctx, cfg.Database)
+			server, end, err := p.OpenUnmeasured(ctx, cfg.Database)
 			if err != nil {
 				return err
 			}
-			defer server.Close()
+			defer end()
 			db, err := openGraph(server, cfg)
 			if err != nil {
 				return err
