@@ -94,7 +94,7 @@ func (b *Bench) index(ctx context.Context, s Step) (results.Step, error) {
 		return results.Step{}, drivers.Configf("the tables have %d secondary indexes already; there is nothing to build", b.State.Indexes)
 	}
 	missing = missing[b.State.Indexes:]
-	built, err := b.Meter.Run(ctx, b.Writer, indexStep(s.Name, b.DB, b.State.tableRows(b.Config), missing, b.shown(s, b.State.Rows())))
+	built, err := b.Meter.Run(ctx, b.Writer, indexStep(s.Name, b.DB, b.Config, b.State.tableRows(b.Config), missing, b.shown(s, b.State.Rows())))
 	if err == nil {
 		b.State.Indexes = b.Config.SecondaryIndexes
 	}

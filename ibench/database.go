@@ -74,6 +74,14 @@ type Sums struct {
 	DataBytes      int64 `json:"sum_data_bytes"`
 }
 
+// rowValueBytes is what a row's values take apart from data: 8 bytes each for
+// key and time, 4 each for four integers.
+const rowValueBytes = 8 + 8 + 4*4
+
+// ValueBytes is the bytes of values in the rows: what a database is given to
+// keep, without its headers and without its secondary indexes.
+func (s Sums) ValueBytes() int64 { return s.Rows*rowValueBytes + s.DataBytes }
+
 // AddRow adds one row.
 func (s *Sums) AddRow(r *Row) {
 	s.Rows++

@@ -88,7 +88,7 @@ func Load(ctx context.Context, c Config, s Session) (Loaded, error) {
 		if s.Progress != nil {
 			progress = s.Progress("index", c.Rows)
 		}
-		built, err := s.Meter.Run(ctx, s.Writer, indexStep("index", s.DB, c.loadedRows(), c.SecondaryIndexList(), progress))
+		built, err := s.Meter.Run(ctx, s.Writer, indexStep("index", s.DB, c, c.loadedRows(), c.SecondaryIndexList(), progress))
 		out.Steps = append(out.Steps, built)
 		if err != nil {
 			return out, err
@@ -149,6 +149,13 @@ func insertStep(c Config, s Session, tasks []*insertTask) step.Spec {
 	for _, t := range tasks {
 		spec.Run.Workers = append(spec.Run.Workers, load.Worker{Task: asFinishing(t)})
 	}
+	spec.More = func(*load.Result) map[string]results.Metric {
+		var acked Sums
+		for _, t := range tasks {
+			acked.Add(t.acked)
+		}
+		return byteMetrics(c, acked, acked.Rows)
+	}
 	if c.BulkLoad {
 		spec.Run.Ops = append(spec.Run.Ops, finishOp)
 	}
@@ -160,8 +167,9 @@ func insertStep(c Config, s Session, tasks []*insertTask) step.Spec {
 
 // indexStep is the measured build of secondary indexes, all tables side by
 // side, one statement or a few each. rows are those of each table.
-func indexStep(name string, db Database, rows []int64, indexes []Index, progress func(*load.Interval)) step.Spec {
+func indexStep(name string, db Database, c Config, rows []int64, indexes []Index, progress func(*load.Interval)) step.Spec {
 	spec := step.Spec{Name: name, Kind: results.KindIndex, Server: db, Run: load.Run{Ops: []string{"index"}}, Progress: progress}
+	spec.More = heldBytes(c, sum(rows))
 	for t, n := range rows {
 		task := &indexTask{db: db, table: TableName(t), rows: n, indexes: indexes}
 		task.ctx, task.cancel = context.WithCancel(context.Background())

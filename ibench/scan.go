@@ -129,7 +129,8 @@ func (b *Bench) settle(ctx context.Context, s Step) (results.Step, error) {
 	}
 	done, err := b.Meter.Run(ctx, b.Writer, step.Spec{
 		Name: s.Name, Kind: results.KindSettle, Server: b.DB, Progress: b.shown(Step{Name: s.Name, Seconds: s.LimitSeconds}, 0),
-		Run: load.Run{Ops: []string{"settle"}, Workers: []load.Worker{{Task: task}}},
+		More: heldBytes(b.Config, b.State.Rows()),
+		Run:  load.Run{Ops: []string{"settle"}, Workers: []load.Worker{{Task: task}}},
 	})
 	for _, list := range []struct {
 		kind  string

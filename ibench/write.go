@@ -3,6 +3,7 @@ package ibench
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"sync/atomic"
 	"time"
@@ -207,6 +208,15 @@ func (w *writing) more(res *load.Result) map[string]results.Metric {
 	set := func(name, unit, source string, v float64) {
 		m[name] = results.Metric{Value: results.Known(v), Unit: unit, Source: source}
 	}
+	var inserted Sums
+	held := w.began.Rows()
+	for _, t := range w.writers {
+		inserted.Add(t.acked)
+	}
+	for _, t := range w.deleters {
+		held -= t.stream.deleted.Load() - w.began.Clients[t.client].Deleted
+	}
+	maps.Copy(m, byteMetrics(w.bench.Config, inserted, held+inserted.Rows))
 	seconds := res.Window().Seconds()
 	if w.step.Rate > 0 {
 		target := w.step.targetRate(seconds) * float64(len(w.writers))

@@ -12,6 +12,8 @@ type Row struct {
 	Step *Step
 	// Post is the same scan in a later step; nil in other tables.
 	Post *Step
+	// Counter is the metric that the line is of; empty in other tables.
+	Counter string
 }
 
 // metric is the value of one of the step's metrics.

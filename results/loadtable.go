@@ -94,7 +94,7 @@ func wideColumns() []Column {
 	for i := range columns {
 		columns[i].Wide = true
 	}
-	return columns
+	return append(columns, amplificationColumns()...)
 }
 
 // LoadRows are the lines of a load table: for each run its loads and index

@@ -189,12 +189,13 @@ func Total(op Op, steps ...Step) Step {
 	}
 	total.Metrics = sum.Metrics(op)
 	last := steps[len(steps)-1].Metrics
-	for _, name := range []string{sizeBytes, rssBytes, dirtyBytesLeft} {
+	for _, name := range []string{sizeBytes, databaseBytes, rssBytes, dirtyBytesLeft} {
 		if m, found := last[name]; found {
 			total.Metrics[name] = m
 		}
 	}
 	total.Metrics[rssPeakBytes] = *peak
+	addAmplification(total.Metrics, steps)
 	return total
 }
 

@@ -22,6 +22,10 @@ type Metric struct {
 	// Source says where the figure comes from: a kernel counter, the server,
 	// the clients, or the formula it was derived with.
 	Source string `json:"source"`
+	// Meaning is set of what a storage engine counts itself, one phrase; Level
+	// is true of those that are no sums over the step but what was at its end.
+	Meaning string `json:"meaning,omitempty"`
+	Level   bool   `json:"level,omitempty"`
 }
 
 // MarshalJSON writes a value that isn't a number as null.

@@ -20,7 +20,7 @@ func Sections(run *Run) []Section {
 	var out []Section
 	for _, k := range TableKinds() {
 		s, found := k.Shown(run)
-		if found && k.Name != "row" && (k.Name != "link-rates" || len(s.Rows) > 1) {
+		if found && k.Name != "row" && !k.ByName() && (k.Name != "link-rates" || len(s.Rows) > 1) {
 			out = append(out, s)
 		}
 	}
@@ -188,7 +188,7 @@ func WriteColumns() []Column {
 		c.Wide = true
 		columns = append(columns, c)
 	}
-	return columns
+	return append(columns, amplificationColumns()...)
 }
 
 // targetWord says whether a step reached its target, "" where it had none.

@@ -30,8 +30,13 @@ func TableKinds() []TableKind {
 		{"link-load", "load", link, LinkLoadColumns, LoadRows},
 		{"link-requests", "requests", link, RequestColumns, RequestRows},
 		{"link-rates", "latency by rate", link, SweepColumns, SweepRows},
+		{"engine", engineTitle, insert, EngineColumns, EngineRows},
+		{"link-engine", engineTitle, link, EngineColumns, EngineRows},
 	}
 }
+
+// ByName is whether a table is so long that it is shown only where it is named.
+func (k TableKind) ByName() bool { return k.Title == engineTitle }
 
 // Shown is the table of a kind for runs of its workload; false where they have
 // no steps for it.

@@ -99,7 +99,7 @@ func printTables(w io.Writer, kinds []results.TableKind, runs []*results.Run, na
 		printed := 0
 		for _, k := range kinds {
 			s, found := k.Shown(runs...)
-			if !found && name == "" {
+			if name == "" && (!found || k.ByName()) {
 				continue
 			}
 			if name == "" {

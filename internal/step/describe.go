@@ -33,6 +33,8 @@ func (s *measure) describe(ctx context.Context, res *load.Result) {
 	}
 	maps.Copy(s.step.Metrics, s.levels(ctx).Metrics())
 	maps.Copy(s.step.Metrics, s.extras())
+	maps.Copy(s.step.Metrics, s.engineMetrics())
+	maps.Copy(s.step.Metrics, results.Amplification(s.step.Metrics))
 	s.describeClients(res)
 	maps.Copy(s.step.Metrics, results.ClientRateMetrics(writers(s.step.Clients)))
 	for _, o := range res.Ops {

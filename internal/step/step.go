@@ -57,6 +57,8 @@ type measure struct {
 	units int64
 	// peakRSS is the most memory seen at any second, nil where unknown.
 	peakRSS *int64
+	// engine are the storage engine's own counters before the window and after it.
+	engine [2][]drivers.Counter
 	// samplerUS is the CPU that the samples took, nil where unknown.
 	samplerUS *float64
 }
@@ -66,12 +68,14 @@ type measure struct {
 func (m *Meter) Run(ctx context.Context, w *results.Writer, spec Spec) (results.Step, error) {
 	s := &measure{meter: m, writer: w, spec: spec, step: results.Step{Name: spec.Name, Kind: spec.Kind}}
 	s.dump(ctx, "start")
+	s.engine[0] = s.count(ctx, "start")
 	run := spec.Run
 	run.OnStart = s.begin
 	run.OnEnd = func() { s.last = s.seen(m.sampler.SampleEnds(m.pss)) }
 	run.OnTick = s.tick
 	res, err := run.Do(ctx)
 	ended := time.Now()
+	s.engine[1] = s.count(ctx, "end")
 	s.step.EndedUTC = utc(ended)
 	s.step.Complete = err == nil
 	if err != nil {
