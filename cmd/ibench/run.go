@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	urfave "github.com/urfave/cli/v2"
@@ -26,17 +27,19 @@ type runOptions struct {
 	resume string
 }
 
-func runCommand(p *cli.Process) *urfave.Command {
+// newRun is a run as it is when no flag is given.
+func newRun() (*stepsConfig, *runOptions) {
 	cfg := &stepsConfig{Data: ibench.DefaultConfig()}
-	o := &runOptions{plan: ibench.PlanClassic}
 	// So many rows and twice 40 s of queries are about two minutes on SQLite.
-	o.fill = ibench.PlanOptions{Rows: 250_000, Rows2: 50_000, QuerySeconds: 40}
-	flags := append(planFlags(o, cfg), rowFlags(&cfg.Data)...)
-	flags = append(flags, cli.ConnectionFlags()...)
+	return cfg, &runOptions{plan: ibench.PlanClassic, fill: ibench.PlanOptions{Rows: 250_000, Rows2: 50_000, QuerySeconds: 40}}
+}
+
+func runCommand(p *cli.Process) *urfave.Command {
+	cfg, o := newRun()
 	return &urfave.Command{
 		Name:  "run",
 		Usage: "run a whole plan: load, scan, and queries beside inserts at a rate, and print all tables",
-		Flags: append(flags, cli.MeasuringFlags(&cfg.Measuring)...),
+		Flags: slices.Concat(planFlags(o, cfg), rowFlags(&cfg.Data), cli.ConnectionFlags(), cli.MeasuringFlags(&cfg.Measuring)),
 		Action: func(c *urfave.Context) error {
 			if o.resume != "" {
 				return resumeRun(c, p, cfg, o)
@@ -146,6 +149,9 @@ func runPlan(ctx context.Context, p *cli.Process, cfg stepsConfig, after *earlie
 	defer stop()
 	defer func() { err = cli.Interrupted(ctx, err) }()
 	cfg.Database.KeepRows = true
+	if after != nil {
+		p.Warnf("%s", after.note)
+	}
 	s, err := cli.StartSession(ctx, p, cfg.Database, cfg.Measuring)
 	if err != nil {
 		return err
@@ -167,7 +173,7 @@ func runPlan(ctx context.Context, p *cli.Process, cfg stepsConfig, after *earlie
 		s.NeedBytes = iostat.Some(cfg.Data.DiskBytes())
 	case after != nil:
 		b.State = after.state
-		if err := after.check(ctx, p, b); err != nil {
+		if err := after.check(ctx, b); err != nil {
 			return err
 		}
 	default:
