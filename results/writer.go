@@ -133,15 +133,39 @@ func (w *Writer) AppendHistogram(step, operation, kind string, start, end time.T
 func (w *Writer) Dump(step, edge, name string, text []byte) (string, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	file := cleanName(step) + "-" + cleanName(edge) + "-" + cleanTo(name, maxDumpNameBytes)
-	if err := os.MkdirAll(w.path(dumpsDir), 0o755); err != nil {
-		return "", explain("making the folder of dumps", w.path(dumpsDir), err)
+	path, name, err := w.dumpPath(step, edge, name)
+	if err != nil {
+		return "", err
 	}
-	path := filepath.Join(w.dir, dumpsDir, file)
 	if err := replaceFile(path, text); err != nil {
 		return "", explain("writing a dump", path, err)
 	}
-	return dumpsDir + "/" + file, nil
+	return name, nil
+}
+
+// dumpPath is where a dump lies, and its path relative to the run's folder.
+func (w *Writer) dumpPath(step, edge, name string) (path, relative string, err error) {
+	file := cleanName(step) + "-" + cleanName(edge) + "-" + cleanTo(name, maxDumpNameBytes)
+	if err := os.MkdirAll(w.path(dumpsDir), 0o755); err != nil {
+		return "", "", explain("making the folder of dumps", w.path(dumpsDir), err)
+	}
+	return filepath.Join(w.dir, dumpsDir, file), dumpsDir + "/" + file, nil
+}
+
+// DumpFile opens a file below dumps/ that others append to, maybe for longer
+// than the caller has it open, and gives its path relative to the run's folder.
+func (w *Writer) DumpFile(step, edge, name string) (*os.File, string, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	path, name, err := w.dumpPath(step, edge, name)
+	if err != nil {
+		return nil, "", err
+	}
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|os.O_APPEND|os.O_TRUNC, 0o644)
+	if err != nil {
+		return nil, "", explain("making a file for what is printed", path, err)
+	}
+	return f, name, nil
 }
 
 // Save writes run.json whole or not at all. It may be called as often as

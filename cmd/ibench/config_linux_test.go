@@ -92,15 +92,18 @@ func flagCases(t *testing.T) map[string]flagCase {
 		"bulk-load":     {"--bulk-load", append([]string{"--indexes-at=end"}, mysql...), `"bulk_load":true`},
 		"unique-checks": {"--unique-checks=false", mysql, `"unique_checks":false`},
 
-		"device":     {"--device=sda", nil, `"device":"sda"`},
-		"server-pid": {"--server-pid=12, 13", nil, `"server_pids":[12,13]`},
-		"no-lock":    {"--no-lock", nil, `"no_lock":true`},
-		"pss":        {"--pss", nil, `"pss":true`},
-		"results":    {"--results=r", nil, `"results":"r"`},
-		"tag":        {"--tag=x", nil, `"tag":"x"`},
-		"json":       {"--json", nil, `"json":true`},
-		"quiet":      {"--quiet", nil, `"quiet":true`},
-		"wide":       {"--wide", nil, `"wide":true`},
+		"device":        {"--device=sda", nil, `"device":"sda"`},
+		"server-pid":    {"--server-pid=12, 13", nil, `"server_pids":[12,13]`},
+		"no-lock":       {"--no-lock", nil, `"no_lock":true`},
+		"pss":           {"--pss", nil, `"pss":true`},
+		"on-step-start": {"--on-step-start=true", nil, `"on_step_start":"true"`},
+		"on-step-end":   {"--on-step-end=true", nil, `"on_step_end":"true"`},
+		"hook-timeout":  {"--hook-timeout=5s", nil, `"hook_timeout_seconds":5`},
+		"results":       {"--results=r", nil, `"results":"r"`},
+		"tag":           {"--tag=x", nil, `"tag":"x"`},
+		"json":          {"--json", nil, `"json":true`},
+		"quiet":         {"--quiet", nil, `"quiet":true`},
+		"wide":          {"--wide", nil, `"wide":true`},
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"insertbench/drivers"
 	"insertbench/drivers/mongo"
 	"insertbench/drivers/mysql"
+	"insertbench/internal/step"
 )
 
 var update = flag.Bool("update", false, "write the pages made from tables anew")
@@ -67,4 +68,26 @@ func TestEngineCountersPage(t *testing.T) {
 		}
 	}
 	page(t, "../../docs/engine-counters.md", b.Bytes())
+}
+
+// TestHooksPage makes docs/hooks.md of the table of facts.
+func TestHooksPage(t *testing.T) {
+	var b bytes.Buffer
+	b.WriteString("# Commands at the ends of a step\n\n" +
+		"`--on-step-start=COMMAND` runs a command in the shell when a step is ready for its first statement, `--on-step-end=COMMAND` after its last answer,\n" +
+		"both outside the measured window. Each step of a run calls them. What they print is in `dumps/STEP-start-hook.txt` and `dumps/STEP-end-hook.txt`.\n\n" +
+		"- One that fails at the start ends the run (exit 1) before the step: what it was to prepare isn't so. One that fails at the end is a warning\n" +
+		"  and a note in the record. It is called after an interrupted step too.\n" +
+		"- `--hook-timeout` (1 minute) ends a command that is still running. What is to go on during the step is left in the background with `&`.\n" +
+		"- They have the environment of the program, without the database password. The commands are in the record: keep passwords in files.\n\n" +
+		"```\n" +
+		"ibench run --server=mariadbd --on-step-start='perf record -g -o $INSERTBENCH_RUN_DIR/$INSERTBENCH_STEP.perf -p $INSERTBENCH_SERVER_PID & echo $! >/tmp/perf.pid' \\\n" +
+		"           --on-step-end='kill -INT $(cat /tmp/perf.pid)'\n" +
+		"ibench scan --on-step-start='sync; echo 3 >/proc/sys/vm/drop_caches'\n" +
+		"```\n\n| variable | meaning |\n|---|---|\n")
+	for _, f := range step.HookFacts {
+		fmt.Fprintf(&b, "| `%s%s` | %s |\n", step.FactPrefix, f.Name, f.Meaning)
+	}
+	b.WriteString("\nWhat isn't known is empty.\n")
+	page(t, "../../docs/hooks.md", b.Bytes())
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/gofrs/flock"
@@ -27,6 +28,11 @@ type Measuring struct {
 	Wide       bool   `json:"wide"`
 	NoLock     bool   `json:"no_lock"`
 	PSS        bool   `json:"pss"`
+	// OnStepStart and OnStepEnd are commands for the shell, HookTimeout what
+	// each may take.
+	OnStepStart string  `json:"on_step_start"`
+	OnStepEnd   string  `json:"on_step_end"`
+	HookTimeout Seconds `json:"hook_timeout_seconds"`
 }
 
 // MeasuringFlags are the flags that fill a Measuring.
@@ -38,6 +44,9 @@ func MeasuringFlags(m *Measuring) []cli.Flag {
 		&cli.StringFlag{Name: "server-pid", Usage: "the server is process `PID`, or a comma list of them (default: found by its socket and proven)", Category: measuring},
 		&cli.BoolFlag{Name: "pss", Usage: "read the server's proportional set size at the ends of a step, which stalls a large server", Destination: &m.PSS, Category: measuring},
 		&cli.BoolFlag{Name: "no-lock", Usage: "measure though another measuring run holds this host's lock", Destination: &m.NoLock, Category: measuring},
+		&cli.StringFlag{Name: "on-step-start", Usage: "run `COMMAND` in the shell before each step's first statement; facts are in its environment (docs/hooks.md)", Destination: &m.OnStepStart, Category: measuring},
+		&cli.StringFlag{Name: "on-step-end", Usage: "run `COMMAND` in the shell after each step's last answer", Destination: &m.OnStepEnd, Category: measuring},
+		&cli.DurationFlag{Name: "hook-timeout", Usage: "end such a command after `TIME`", Value: time.Minute, Category: measuring},
 		TextFlag("results", "keep the record of the run below `FOLDER`", &m.Results, output),
 		TextFlag("tag", "`TEXT` to tell this run by, in the record and in the table", &m.Tag, output),
 		&cli.BoolFlag{Name: "json", Usage: "print the record on standard output instead of tables", Destination: &m.JSON, Category: output},
@@ -48,6 +57,9 @@ func MeasuringFlags(m *Measuring) []cli.Flag {
 
 // Resolve reads the flags that need parsing.
 func (m *Measuring) Resolve(c *cli.Context) (err error) {
+	if m.HookTimeout = Seconds(c.Duration("hook-timeout")); m.HookTimeout <= 0 {
+		return Usagef("--hook-timeout=%s: it must be longer than nothing", c.Duration("hook-timeout"))
+	}
 	m.ServerPIDs, err = ParsePIDs("server-pid", c.String("server-pid"))
 	return err
 }

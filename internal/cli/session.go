@@ -65,6 +65,7 @@ func StartSession(ctx context.Context, p *Process, conn Connection, m Measuring)
 		s.Close()
 		return nil, err
 	}
+	s.Meter.SetHooks(m.hooks(p))
 	if !m.Quiet {
 		fmt.Fprintln(p.Stderr, s.headLine())
 		if dir := conn.Private.keptDir; dir != "" {

@@ -46,6 +46,7 @@ type Meter struct {
 	pss             bool
 	reason          string
 	warnings        []string
+	hooks           Hooks
 }
 
 // NewMeter finds the server's process, data directory and disks. What can't be

@@ -68,6 +68,11 @@ type measure struct {
 func (m *Meter) Run(ctx context.Context, w *results.Writer, spec Spec) (results.Step, error) {
 	s := &measure{meter: m, writer: w, spec: spec, step: results.Step{Name: spec.Name, Kind: spec.Kind}}
 	s.dump(ctx, "start")
+	if err := s.startHook(ctx); err != nil {
+		s.step.StartedUTC, s.step.Reason = *utc(time.Now()), err.Error()
+		s.step.EndedUTC = &s.step.StartedUTC
+		return s.step, err
+	}
 	s.engine[0] = s.count(ctx, "start")
 	run := spec.Run
 	run.OnStart = s.begin
@@ -82,6 +87,7 @@ func (m *Meter) Run(ctx context.Context, w *results.Writer, spec Spec) (results.
 		s.step.Reason = err.Error()
 	}
 	s.describe(ctx, res)
+	s.endHook(ctx)
 	s.dump(ctx, "end")
 	return s.step, errors.Join(err, s.appendHistograms(res, ended))
 }
