@@ -104,6 +104,9 @@ func (p Plan) Run(ctx context.Context, w *stream.Workload, s Session) (*results.
 	case r.verified == nil:
 		return &results.Verify{Mode: "full", Note: "not verified: a step did not end"}, err
 	}
+	if p.Request && !r.requested && err != nil {
+		r.notes = append(r.notes, "not after the requests, which did not end")
+	}
 	r.verified.Note = strings.Join(r.notes, "; ")
 	return r.verified, err
 }
@@ -111,11 +114,12 @@ func (p Plan) Run(ctx context.Context, w *stream.Workload, s Session) (*results.
 // running is a plan under way.
 type running struct {
 	Plan
-	w        *stream.Workload
-	s        Session
-	nodes    int64 // loaded, and added less removed by requests
-	verified *results.Verify
-	notes    []string // what verification found
+	w         *stream.Workload
+	s         Session
+	requested bool  // all requests were made
+	nodes     int64 // loaded, and added less removed by requests
+	verified  *results.Verify
+	notes     []string // what verification found
 }
 
 func (r *running) run(ctx context.Context) error {
@@ -141,6 +145,7 @@ func (r *running) run(ctx context.Context) error {
 	if err := r.request(ctx); err != nil {
 		return err
 	}
+	r.requested = true
 	if !r.Verify {
 		return nil
 	}

@@ -96,13 +96,26 @@ func LockHost() (unlock func(), err error) {
 }
 
 // secretArg is a flag that may hold a secret, with its value.
-var secretArg = regexp.MustCompile(`(?s)^(--?(password|dsn|uri)=)(.*)$`)
+var secretArg = regexp.MustCompile(`(?s)^(--?(password|dsn|uri|D)=)(.*)$`)
 
 // redactors hide what is secret in the value of a flag.
 var redactors = map[string]func(string) string{
 	"password": func(string) string { return redacted },
 	"dsn":      func(dsn string) string { shown, _ := redactDSN(dsn); return shown },
 	"uri":      mongo.RedactURI,
+	"D":        redactSetting,
+}
+
+// redactSetting hides what is secret in a setting of LinkBench's properties.
+func redactSetting(setting string) string {
+	key, value, _ := strings.Cut(setting, "=")
+	switch strings.TrimSpace(key) {
+	case "password":
+		return key + "=" + redacted
+	case "url":
+		return key + "=" + mongo.RedactURI(strings.TrimSpace(value))
+	}
+	return setting
 }
 
 // Redact gives a command line without its passwords, for the record.

@@ -27,6 +27,9 @@ func TestRedact(t *testing.T) {
 		{"DSN without an @", "ibench load --dsn=u:zebra(h:1)/d", "ibench load --dsn=***"},
 		{"URI", "ibench load --uri=mongodb://u:zebra@h:1/?w=1", "ibench load --uri=mongodb://u:***@h:1/?w=1"},
 		{"URI, two words", "ibench load --uri mongodb://u:zebra@h:1/?w=1", "ibench load --uri mongodb://u:***@h:1/?w=1"},
+		{"setting", "linkbench -D password=zebra -D maxid1=9", "linkbench -D password=*** -D maxid1=9"},
+		{"setting, one word", "linkbench -D=password=ze=bra --D=port=1", "linkbench -D=password=*** --D=port=1"},
+		{"setting of a URI", "linkbench -D url=mongodb://u:zebra@h:1/?w=1", "linkbench -D url=mongodb://u:***@h:1/?w=1"},
 	} {
 		if diff := cmp.Diff(strings.Split(tc.want, " "), Redact(strings.Split(tc.args, " "))); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", tc.name, diff)
@@ -47,13 +50,14 @@ func FuzzRedact(f *testing.F) {
 		f.Add(secret, "--tag", "x")
 	}
 	f.Fuzz(func(t *testing.T, secret, before, after string) {
-		if len(secret) < 5 || strings.Contains("--password=***--dsn=uuuu:***@tcp(hhhh:1)/dddd", secret) {
+		if len(secret) < 5 || strings.Contains("--D=password=***--dsn=uuuu:***@tcp(hhhh:1)/dddd", secret) {
 			t.Skip("it can't be told from the rest")
 		}
 		dsn := "uuuu:" + secret + "@tcp(hhhh:1)/dddd"
 		for _, args := range [][]string{
 			{"--password=" + secret}, {"-password=" + secret}, {"--password", secret}, {"-password", secret},
 			{"--dsn=" + dsn}, {"-dsn=" + dsn}, {"--dsn", dsn},
+			{"-D", "password=" + secret}, {"-D=password=" + secret}, {"--D", "password=" + secret},
 			{"--dsn=uuuu:" + secret + "/dddd"}, {"--dsn=uuuu:" + secret + "(hhhh:1)/dddd"}, {"--dsn=uuuu:" + secret},
 		} {
 			got := strings.Join(Redact(args), "\n")
