@@ -47,11 +47,9 @@ func dataFlags(cfg *ibench.Config) []urfave.Flag {
 // the steps once the flags were read.
 func stepCommand(p *cli.Process, name, usage string, cfg *stepsConfig, flags []urfave.Flag, steps func(*urfave.Context) ([]ibench.Step, error)) *urfave.Command {
 	cfg.plan = name
-	flags = append(flags, dataFlags(&cfg.Data)...)
-	flags = append(flags, cli.ConnectionFlags()...)
 	return &urfave.Command{
 		Name: name, Usage: usage,
-		Flags: append(flags, cli.MeasuringFlags(&cfg.Measuring)...),
+		Flags: slices.Concat(flags, dataFlags(&cfg.Data), cli.ConnectionFlags(), cli.MeasuringFlags(&cfg.Measuring)),
 		Action: func(c *urfave.Context) error {
 			var err error
 			if cfg.Steps, err = steps(c); err != nil {
