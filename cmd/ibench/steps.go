@@ -65,6 +65,14 @@ func stepCommand(p *cli.Process, name, usage string, cfg *stepsConfig, flags []u
 
 // resolve reads all flags into the configuration and refuses what can't work.
 func (cfg *stepsConfig) resolve(c *urfave.Context, p *cli.Process) error {
+	if err := cfg.Measuring.Resolve(c); err != nil {
+		return err
+	}
+	return cfg.resolveData(c, p)
+}
+
+// resolveData reads the flags that say which rows and which database are meant.
+func (cfg *stepsConfig) resolveData(c *urfave.Context, p *cli.Process) error {
 	cfg.findTables, cfg.findClients = !c.IsSet("tables"), !c.IsSet("clients")
 	check := cfg.Data
 	if cfg.findTables {
@@ -74,9 +82,6 @@ func (cfg *stepsConfig) resolve(c *urfave.Context, p *cli.Process) error {
 		check.Clients = max(1, check.Tables)
 	}
 	if err := cfg.validate(check); err != nil {
-		return err
-	}
-	if err := cfg.Measuring.Resolve(c); err != nil {
 		return err
 	}
 	var err error

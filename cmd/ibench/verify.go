@@ -21,7 +21,7 @@ func verifyCommand(p *cli.Process) *urfave.Command {
 		Usage: "compare the tables with the rows of the seed: counts, sums, smallest and largest key, index entries",
 		Flags: append(flags, &urfave.BoolFlag{Name: "quiet", Usage: "print nothing on success", Destination: &quiet, Category: "Output"}),
 		Action: func(c *urfave.Context) error {
-			if err := cfg.resolve(c, p); err != nil {
+			if err := cfg.resolveData(c, p); err != nil {
 				return err
 			}
 			return runVerify(c.Context, p, *cfg, quiet)
