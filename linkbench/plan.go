@@ -211,6 +211,9 @@ func addedNodes(s results.Step) (n int64) {
 
 // check verifies and says in one clause what was compared.
 func (r *running) check(ctx context.Context, c Check) error {
+	if r.s.Progress != nil {
+		r.s.Progress(Goal{Step: "verify"})
+	}
 	v, err := Verify(ctx, r.w, r.s.DB, c)
 	if before := r.verified; before != nil && before.Seconds != nil && v.Seconds != nil {
 		*v.Seconds += *before.Seconds

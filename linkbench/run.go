@@ -20,7 +20,7 @@ type Session struct {
 	Meter  *step.Meter
 	Writer *results.Writer
 	// Progress, if set, is called as a step begins and gives what each interval
-	// is shown to.
+	// is shown to; verification has none.
 	Progress func(Goal) func(*load.Interval)
 	// Done, if set, takes each step as it ends, whole or not. Its error ends
 	// the run.

@@ -129,6 +129,9 @@ func (cfg *linkConfig) resolveWorkload(c *urfave.Context, layers []config.Layer,
 		return usage(err)
 	}
 	cfg.notes = notes
+	if w.Run.DisableBinlogInLoad {
+		cfg.notes = append(cfg.notes, "mysql_disable_binlog_load has no effect: a load writes the binary log unless a --dsn with sql_log_bin=0 says otherwise")
+	}
 	if err := o.apply(c, &w); err != nil {
 		return err
 	}
@@ -228,6 +231,13 @@ func (cfg *linkConfig) resolvePlan(c *urfave.Context) error {
 	var err error
 	if plan.Rates, err = o.rates(c); err != nil {
 		return err
+	}
+	if cfg.Database.DBMS != "mysql" {
+		for _, flag := range []string{"partitions", "key-block-kb", "column-families"} {
+			if c.IsSet(flag) {
+				return cli.Usagef("--%s is of MySQL's tables, and means nothing to %s", flag, cfg.Database.DBMS)
+			}
+		}
 	}
 	cfg.Transactions = o.transactions
 	switch {

@@ -92,7 +92,7 @@ func measure(ctx context.Context, p *cli.Process, name string, cfg *linkConfig) 
 	if cfg.Plan.Load {
 		say(cfg.expectLine())
 	}
-	return finish(ctx, p, s, db, cfg)
+	return finish(ctx, p, s, db, cfg, say)
 }
 
 // names are what the tables say of a run.
@@ -104,14 +104,19 @@ func (cfg *linkConfig) names() *results.LinkBench {
 }
 
 // finish carries out the plan, and saves and prints what came of it.
-func finish(ctx context.Context, p *cli.Process, s *cli.Session, db linkbench.Database, cfg *linkConfig) error {
+func finish(ctx context.Context, p *cli.Process, s *cli.Session, db linkbench.Database, cfg *linkConfig, say func(string)) error {
 	var progress *cli.Progress
 	seen := &legacyLines{cfg: cfg}
 	verified, err := cfg.Plan.Run(ctx, cfg.workload, linkbench.Session{
 		DB: db, Meter: s.Meter, Writer: s.Writer, Seen: seen.add,
 		Progress: func(goal linkbench.Goal) func(*load.Interval) {
 			progress.Done()
-			progress = begin(s, goal)
+			progress = nil
+			if goal.Step == "verify" {
+				say("verify: reading the tables back")
+			} else {
+				progress = begin(s, goal)
+			}
 			return progress.Show
 		},
 		Done: func(step results.Step) error {
