@@ -92,6 +92,9 @@ func (s Step) Validate(c Config) error {
 	case ActionWrite, ActionLoad:
 		s.validateWriters(c, refuse)
 		s.validateReaders(refuse)
+		if s.Indexes < 0 || s.Indexes > len(Indexes) {
+			refuse("secondary-indexes=%d: it must be from 0 to %d", s.Indexes, len(Indexes))
+		}
 	case ActionSettle:
 		if s.LimitSeconds <= 0 {
 			refuse("limit=%g: it must be more than no seconds", s.LimitSeconds)

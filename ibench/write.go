@@ -33,6 +33,9 @@ func (b *Bench) write(ctx context.Context, s Step) (results.Step, error) {
 	if s.Readers > 0 && s.Query == RangeQueries && b.State.Indexes == 0 {
 		return results.Step{}, drivers.Configf("range queries need a secondary index, and the tables have none; build them with ibench index")
 	}
+	if s.Deletes && b.keepsNothing() {
+		return results.Step{}, drivers.Configf("engine %s keeps no rows, so that there are none to delete", b.DB.Identity().Engine)
+	}
 	defer w.close()
 	if err := w.open(ctx); err != nil {
 		return results.Step{}, err
@@ -143,7 +146,7 @@ func (w *writing) openReader(ctx context.Context, n int) error {
 			t.streams = append(t.streams, s)
 		}
 	}
-	if db.NumbersByClient() || len(t.streams) == 1 {
+	if (db.NumbersByClient() || len(t.streams) == 1) && !w.bench.keepsNothing() {
 		t.own, t.ownRows = w.streams[client], NewRows(c.Seed, client, c.RowSpec)
 	}
 	if w.step.Writers > 0 {
@@ -266,7 +269,7 @@ func (w *writing) check(done *results.Step) error {
 	for _, t := range w.readers {
 		samples = append(samples, t.samples.all()...)
 	}
-	if len(samples) == 0 || w.bench.Config.Verify != VerifyFull {
+	if len(samples) == 0 || w.bench.Config.Verify != VerifyFull || w.bench.keepsNothing() {
 		return nil
 	}
 	done.Metrics["checked_queries"] = results.Metric{Value: results.Known(float64(len(samples))), Unit: "queries", Source: "range queries compared with rows made again from the seed"}

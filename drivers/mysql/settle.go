@@ -28,7 +28,8 @@ func (s *Server) Settle(ctx context.Context, tables []string, limit time.Duratio
 		if err := ibench.CheckTableName(table); err != nil {
 			return t.out, err
 		}
-		if err := t.analyze(ctx, table); err != nil {
+		err := t.within(ctx, "analyzing "+table, func(ctx context.Context) error { return t.analyze(ctx, table) })
+		if err != nil || t.late {
 			return t.out, err
 		}
 	}
@@ -49,6 +50,22 @@ type settling struct {
 	vars     map[string]string
 	deadline time.Time
 	out      ibench.Settled
+	// late is set once the deadline has cut something off.
+	late bool
+}
+
+// within does what the deadline may cut off, which isn't an error: the server
+// may go on with it.
+func (t *settling) within(ctx context.Context, doing string, do func(context.Context) error) error {
+	bounded, cancel := context.WithDeadline(ctx, t.deadline)
+	defer cancel()
+	err := do(bounded)
+	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
+		t.late = true
+		t.unverifiedf("%s had not ended when the time was up", doing)
+		return nil
+	}
+	return err
 }
 
 func (t *settling) didf(format string, args ...any) {
@@ -84,8 +101,6 @@ func (t *settling) analyze(ctx context.Context, table string) error {
 
 // set sets a global variable.
 func (t *settling) set(ctx context.Context, name, value string) error {
-	ctx, cancel := t.short(ctx)
-	defer cancel()
 	if _, err := t.db.ExecContext(ctx, "SET GLOBAL "+name+" = "+value); err != nil {
 		return fmt.Errorf("setting %s to %s on the server at %s: %w", name, value, t.where, err)
 	}
@@ -158,9 +173,13 @@ func (t *settling) compactRocksDB(ctx context.Context, tables []string) error {
 	if err != nil {
 		return err
 	}
-	if err := t.set(ctx, "rocksdb_force_flush_memtable_now", "1"); err != nil {
+	err = t.within(ctx, "flushing the memtables", func(ctx context.Context) error { return t.set(ctx, "rocksdb_force_flush_memtable_now", "1") })
+	if err != nil && ctx.Err() == nil {
 		t.unverifiedf("memtables weren't flushed: %v", err)
 		return nil
+	}
+	if err != nil || t.late {
+		return err
 	}
 	t.didf("flushed the memtables")
 	idle := func() (bool, error) {
@@ -172,13 +191,15 @@ func (t *settling) compactRocksDB(ctx context.Context, tables []string) error {
 		return err
 	}
 	if _, has := t.vars["rocksdb_compact_lzero_now"]; has {
-		if err := t.set(ctx, "rocksdb_compact_lzero_now", "1"); err != nil {
+		err := t.within(ctx, "compacting level 0", func(ctx context.Context) error { return t.set(ctx, "rocksdb_compact_lzero_now", "1") })
+		if err != nil || t.late {
 			return err
 		}
 		t.didf("compacted level 0")
 	} else {
 		for _, family := range families {
-			if err := t.set(ctx, "rocksdb_compact_cf", "'"+family+"'"); err != nil {
+			err := t.within(ctx, "compacting column family "+family, func(ctx context.Context) error { return t.set(ctx, "rocksdb_compact_cf", "'"+family+"'") })
+			if err != nil || t.late {
 				return err
 			}
 		}
