@@ -81,9 +81,6 @@ func (cfg *linkConfig) resolve(c *urfave.Context, p *cli.Process) error {
 	if cfg.Database, err = d.Resolve(c, p); err != nil {
 		return err
 	}
-	if err := cfg.Measuring.Resolve(c); err != nil {
-		return err
-	}
 	small := !cfg.Database.Named || cfg.Database.DBMS == "fake"
 	if err := cfg.resolveWorkload(c, layers, small); err != nil {
 		return err

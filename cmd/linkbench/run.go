@@ -25,6 +25,9 @@ func measuringCommand(p *cli.Process, name, text string, cfg *linkConfig, flags 
 			if err := cfg.resolve(c, p); err != nil {
 				return err
 			}
+			if err := cfg.Measuring.Resolve(c); err != nil {
+				return err
+			}
 			cfg.Database.MustExist = !cfg.Plan.Load
 			return measure(c.Context, p, name, cfg)
 		},
