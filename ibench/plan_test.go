@@ -186,3 +186,20 @@ func FuzzParsePlan(f *testing.F) {
 		_ = p.Validate(ibench.DefaultConfig())
 	})
 }
+
+// TestDocumentedPlan: the plan in docs/steps.md works.
+func TestDocumentedPlan(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "docs", "steps.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, _ := strings.Cut(string(text), "```toml\n")
+	plan, _, _ := strings.Cut(after, "```")
+	p, err := ibench.ParsePlan("documented", []byte(plan), ibench.PlanOptions{Rows: 1000, Indexes: 3})
+	if err != nil || names(p) != "fill mixed rest scan" {
+		t.Fatalf("steps are %q, %v", names(p), err)
+	}
+	if err := p.Validate(ibench.DefaultConfig()); err != nil {
+		t.Error(err)
+	}
+}
