@@ -160,6 +160,8 @@ func (b *Bench) Check(ctx context.Context, steps []Step) error {
 		switch s.Do {
 		case ActionScan:
 			_, err = b.reader()
+		case ActionIndex:
+			err = b.Config.checkShape(b.DB)
 		case ActionSettle:
 			_, err = b.settler()
 		case ActionLoad, ActionWrite:

@@ -3,6 +3,7 @@ package ibench
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Config is a load, resolved: what rows, by whom, into which tables. It goes
@@ -27,6 +28,8 @@ type Config struct {
 	// UniqueChecks is MySQL's variable of that name on the inserters'
 	// connections, on as the server has it.
 	UniqueChecks bool `json:"unique_checks"`
+	// Shape is how the tables are made, beyond what every database can.
+	Shape
 	// Drop allows tables that exist to be replaced.
 	Drop   bool       `json:"drop"`
 	Verify VerifyMode `json:"verify"`
@@ -104,6 +107,9 @@ func (c Config) Validate() error {
 	if c.BulkLoad && c.Tables != c.Clients {
 		refuse("--bulk-load: clients can't share a table, so give --tables=%d for --clients=%d", c.Clients, c.Clients)
 	}
+	if err := c.Shape.Validate(); err != nil {
+		errs = append(errs, err)
+	}
 	if err := c.RowSpec.Validate(); err != nil {
 		errs = append(errs, err)
 	}
@@ -124,7 +130,15 @@ func (c Config) ClientRows(i int) int64 {
 func (c Config) ClientTable(i int) int { return i % c.Tables }
 
 // SecondaryIndexList is the indexes that the tables end up with.
-func (c Config) SecondaryIndexList() []Index { return Indexes[:c.SecondaryIndexes] }
+func (c Config) SecondaryIndexList() []Index {
+	list := slices.Clone(Indexes[:c.SecondaryIndexes])
+	for i := range list {
+		if c.ColumnFamilies {
+			list[i].Family = families[i]
+		}
+	}
+	return list
+}
 
 // What a row takes on disk at least, without data: 71 bytes with the key
 // alone and 29 more for each secondary index, InnoDB's of the recorded runs of

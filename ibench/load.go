@@ -38,6 +38,9 @@ func Prepare(ctx context.Context, c Config, db Database) error {
 	if err := db.CheckBatch(ctx, c.RowsPerCommit, c.DataLengthMax); err != nil {
 		return err
 	}
+	if err := c.checkShape(db); err != nil {
+		return err
+	}
 	existing, err := c.existingTables(ctx, db)
 	if err != nil || len(existing) == 0 || c.Drop {
 		return err
@@ -111,8 +114,11 @@ func createTables(ctx context.Context, c Config, db Tables) error {
 			return fmt.Errorf("drop table %s to replace it: %w", name, err)
 		}
 	}
+	if err := runScript(ctx, db, "--ddl-pre", c.DDLPre); err != nil {
+		return err
+	}
 	for t := range c.Tables {
-		table := Table{Name: TableName(t)}
+		table := c.table(t)
 		if c.IndexesAt == IndexesAtStart {
 			table.Indexes = c.SecondaryIndexList()
 		}
@@ -120,7 +126,7 @@ func createTables(ctx context.Context, c Config, db Tables) error {
 			return fmt.Errorf("create table %s: %w", table.Name, err)
 		}
 	}
-	return nil
+	return runScript(ctx, db, "--ddl-post", c.DDLPost)
 }
 
 // openTasks opens a connection per client; those opened before an error are

@@ -27,21 +27,33 @@ var Columns = []string{"dateandtime", "cashregisterid", "customerid", "productid
 type Index struct {
 	Name    string
 	Columns []string
+	// Family is the column family that MyRocks is to keep it in; empty is its
+	// default.
+	Family string
 }
 
 // Indexes are the three secondary indexes of iibench.py since 2023-12
 // (c8fcca67). --secondary-indexes=n takes the first n.
 var Indexes = []Index{
-	{"marketsegment", []string{"productid", "customerid", "price"}},
-	{"registersegment", []string{"cashregisterid", "customerid", "price"}},
-	{"pdc", []string{"price", "dateandtime", "customerid"}},
+	{Name: "marketsegment", Columns: []string{"productid", "customerid", "price"}},
+	{Name: "registersegment", Columns: []string{"cashregisterid", "customerid", "price"}},
+	{Name: "pdc", Columns: []string{"price", "dateandtime", "customerid"}},
 }
+
+// families are the column families of the indexes, named as in np.sh's variant
+// that is commented out.
+var families = []string{"xms", "xrs", "xpdc"}
 
 // Table is one table to create.
 type Table struct {
 	Name string
 	// Indexes are made with the table; empty where they come later.
 	Indexes []Index
+	// Partitions is how many ranges of the key the table is split into, 0 for
+	// a table in one piece: all but the last of PartitionRows keys, the last
+	// without an end.
+	Partitions    int
+	PartitionRows int64
 }
 
 // TableName is the name of table t, counted from 0: pi1 is table 0.

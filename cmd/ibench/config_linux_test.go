@@ -89,8 +89,13 @@ func flagCases(t *testing.T) map[string]flagCase {
 		"keep-data":      {"--keep-data", private, `"keep_data":true`},
 		"cache":          {"--cache=1g", private, `"cache_bytes":1073741824`},
 
-		"bulk-load":     {"--bulk-load", append([]string{"--indexes-at=end"}, mysql...), `"bulk_load":true`},
-		"unique-checks": {"--unique-checks=false", mysql, `"unique_checks":false`},
+		"partitions":         {"--partitions=4", nil, `"partitions":4`},
+		"rows-per-partition": {"--rows-per-partition=10k", []string{"--partitions=2"}, `"rows_per_partition":10000`},
+		"column-families":    {"--column-families", nil, `"column_families":true`},
+		"ddl-pre":            {"--ddl-pre=" + put("pre.sql", "SELECT 1", 0o644), nil, `pre.sql"`},
+		"ddl-post":           {"--ddl-post=" + put("post.sql", "SELECT 1", 0o644), nil, `post.sql"`},
+		"bulk-load":          {"--bulk-load", append([]string{"--indexes-at=end"}, mysql...), `"bulk_load":true`},
+		"unique-checks":      {"--unique-checks=false", mysql, `"unique_checks":false`},
 
 		"device":        {"--device=sda", nil, `"device":"sda"`},
 		"server-pid":    {"--server-pid=12, 13", nil, `"server_pids":[12,13]`},

@@ -41,3 +41,19 @@ func loadFlags(cfg *ibench.Config) []urfave.Flag {
 		cli.TextFlag("verify", "`MODE` of comparing the tables with what was acknowledged: full (counts and sums), count or off", (*string)(&cfg.Verify), category),
 	}
 }
+
+// tableFlags say how a load makes its tables.
+func tableFlags(s *ibench.Shape) []urfave.Flag {
+	const category = "Tables"
+	return []urfave.Flag{
+		&urfave.IntFlag{Name: "partitions", Usage: "split each MySQL table into `N` ranges of its key (default: one piece)", Destination: &s.Partitions, Category: category},
+		cli.CountFlag("rows-per-partition", "`N` keys per partition; the last has no end (default 0: the rows of the load, split evenly)", &s.PartitionRows, category),
+		familyFlag(s, category),
+		&urfave.StringFlag{Name: "ddl-pre", Usage: "run the SQL statements in `FILE` right before the tables are made", Destination: &s.DDLPre, Category: category},
+		&urfave.StringFlag{Name: "ddl-post", Usage: "run the SQL statements in `FILE` right after the tables are made, before the first row", Destination: &s.DDLPost, Category: category},
+	}
+}
+
+func familyFlag(s *ibench.Shape, category string) urfave.Flag {
+	return &urfave.BoolFlag{Name: "column-families", Usage: "keep each secondary index in a MyRocks column family of its own (xms, xrs, xpdc)", Destination: &s.ColumnFamilies, Category: category}
+}

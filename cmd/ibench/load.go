@@ -40,7 +40,7 @@ func loadCommand(p *cli.Process) *urfave.Command {
 
 // flags are those of the command. They fill cfg, but for what resolve reads.
 func (cfg *loadConfig) flags() []urfave.Flag {
-	return slices.Concat(loadFlags(&cfg.Load), rowFlags(&cfg.Load), cli.ConnectionFlags(), cli.MeasuringFlags(&cfg.Measuring))
+	return slices.Concat(loadFlags(&cfg.Load), tableFlags(&cfg.Load.Shape), rowFlags(&cfg.Load), cli.ConnectionFlags(), cli.MeasuringFlags(&cfg.Measuring))
 }
 
 // resolve reads all flags into the configuration and refuses what can't work.

@@ -39,7 +39,7 @@ func runCommand(p *cli.Process) *urfave.Command {
 	return &urfave.Command{
 		Name:  "run",
 		Usage: "run a whole plan: load, scan, and queries beside inserts at a rate, and print all tables",
-		Flags: slices.Concat(planFlags(o, cfg), rowFlags(&cfg.Data), cli.ConnectionFlags(), cli.MeasuringFlags(&cfg.Measuring)),
+		Flags: slices.Concat(planFlags(o, cfg), tableFlags(&cfg.Data.Shape), rowFlags(&cfg.Data), cli.ConnectionFlags(), cli.MeasuringFlags(&cfg.Measuring)),
 		Action: func(c *urfave.Context) error {
 			if o.resume != "" {
 				return resumeRun(c, p, cfg, o)

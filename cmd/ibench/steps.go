@@ -233,6 +233,7 @@ func indexCommand(p *cli.Process) *urfave.Command {
 	cfg := &stepsConfig{Data: ibench.DefaultConfig()}
 	flags := []urfave.Flag{
 		&urfave.IntFlag{Name: "secondary-indexes", Usage: "`N` secondary indexes that the tables are to have, 1 to 3", Value: cfg.Data.SecondaryIndexes, Destination: &cfg.Data.SecondaryIndexes, Category: "Index"},
+		familyFlag(&cfg.Data.Shape, "Index"),
 	}
 	return stepCommand(p, "index", "build the secondary indexes that the tables don't have yet, all tables side by side", cfg, flags,
 		func(*urfave.Context) ([]ibench.Step, error) {

@@ -54,9 +54,9 @@ func (s *Server) CreateTable(ctx context.Context, t ibench.Table) error {
 	var ddl strings.Builder
 	fmt.Fprintf(&ddl, "CREATE TABLE %s (\n%s", t.Name, columnsDDL)
 	for _, x := range t.Indexes {
-		fmt.Fprintf(&ddl, ",\nKEY %s (%s)", indexName(t.Name, x), strings.Join(x.Columns, ", "))
+		ddl.WriteString(",\nKEY " + indexDDL(t.Name, x, t.Partitions))
 	}
-	fmt.Fprintf(&ddl, "\n) ENGINE=%s %s", s.engine.name, s.options)
+	fmt.Fprintf(&ddl, "\n) ENGINE=%s %s%s", s.engine.name, s.options, partitionDDL(t))
 	if err := s.longExec(ctx, ddl.String()); err != nil {
 		if isNumber(err, errTableExists) {
 			return drivers.Configf("table %s exists already: --drop removes it first, or name another database", s.table(t.Name))
@@ -100,9 +100,16 @@ func (s *Server) CreateIndexes(ctx context.Context, table string, indexes []iben
 	if len(indexes) == 0 {
 		return nil
 	}
+	partitions := 0
+	if indexes[0].Family != "" {
+		var err error
+		if partitions, err = s.partitions(ctx, table); err != nil {
+			return err
+		}
+	}
 	parts := make([]string, len(indexes))
 	for i, x := range indexes {
-		parts[i] = fmt.Sprintf("ADD INDEX %s (%s)", indexName(table, x), strings.Join(x.Columns, ", "))
+		parts[i] = "ADD INDEX " + indexDDL(table, x, partitions)
 	}
 	if !s.engine.is(rocksdb) {
 		parts = []string{strings.Join(parts, ", ")}

@@ -57,7 +57,7 @@ func MeasuringFlags(m *Measuring) []cli.Flag {
 
 // Resolve reads the flags that need parsing.
 func (m *Measuring) Resolve(c *cli.Context) (err error) {
-	if m.HookTimeout = Seconds(c.Duration("hook-timeout")); m.HookTimeout <= 0 {
+	if m.HookTimeout = Seconds(c.Duration("hook-timeout")); c.IsSet("hook-timeout") && m.HookTimeout <= 0 {
 		return Usagef("--hook-timeout=%s: it must be longer than nothing", c.Duration("hook-timeout"))
 	}
 	m.ServerPIDs, err = ParsePIDs("server-pid", c.String("server-pid"))
