@@ -14,12 +14,12 @@ import (
 func TestGraphMariaDB(t *testing.T) {
 	s := servertest.MariaDB(t)
 	covering, short := linkbench.Layout{Index: linkbench.IndexCovering}, linkbench.Layout{Index: linkbench.IndexShort}
-	parts, compressed, families := covering, covering, covering
-	parts.Partitions, compressed.KeyBlockKB, families.ColumnFamilies = 4, 8, true
-	families.Partitions = 2
+	parts, families := short, short
+	parts.Partitions, parts.KeyBlockKB = 4, 8
+	families.Partitions, families.ColumnFamilies = 2, true
 	for engine, layouts := range map[string][]linkbench.Layout{
-		"innodb":  {covering, short, parts, compressed},
-		"rocksdb": {covering, short, families},
+		"innodb":  {covering, parts},
+		"rocksdb": {covering, families},
 	} {
 		t.Run(engine, func(t *testing.T) {
 			graphConformance(t, mysql.Config{Socket: s.Socket, User: "root", Database: "graph_" + engine, Engine: engine, CreateDatabase: true}, layouts)

@@ -30,6 +30,7 @@ const (
 	updateNodeStatement
 	deleteNodeStatement
 	getNodeStatement
+	updateLinkStatement
 	statements
 )
 
@@ -40,6 +41,7 @@ var statementTexts = [statements]string{
 	updateNodeStatement: "UPDATE nodetable SET version = ?, time = ?, data = ? WHERE id = ? AND type = ?",
 	deleteNodeStatement: "DELETE FROM nodetable WHERE id = ? AND type = ?",
 	getNodeStatement:    "SELECT " + sqltext.NodeColumns + " FROM nodetable WHERE id = ?",
+	updateLinkStatement: updateLinks + "data = ?, version = ?, time = ? WHERE id1 = ? AND link_type = ? AND id2 = ? AND visibility = ? AND (time <> ? OR version <> ? OR data <> ?)",
 }
 
 // OpenClient opens a requester's connections.
@@ -66,12 +68,30 @@ func (c *graphClient) Close() error { return errors.Join(c.reads.Close(), c.writ
 
 // AddLink inserts a link and counts it.
 func (c *graphClient) AddLink(_ context.Context, l *graph.Link) (linkbench.Effect, error) {
-	return c.writes.put("adding a link", l, true)
+	return c.writes.put("adding a link", l)
 }
 
-// UpdateLink changes a link, and its count where the visibility changes.
+// UpdateLink changes a link, and its count where the visibility changes. Where
+// it doesn't, as in nearly all requests, the original's transaction is a lock, an
+// update and a commit, which one statement does by itself: to the client, a
+// third of the CPU. Where that finds nothing to do, the link is most likely missing.
 func (c *graphClient) UpdateLink(_ context.Context, l *graph.Link) (linkbench.Effect, error) {
-	return c.writes.put("updating a link", l, false)
+	const doing = "updating a link"
+	ok, err := found(c.change(doing, updateLinkStatement, func(s *sqltext.Statement) {
+		s.SetData(0, l.Data)
+		s.SetAt(1, int64(l.Version))
+		for i, n := range [...]int64{l.TimeMS, l.ID1, l.Type, l.ID2, int64(l.Visibility), l.TimeMS, int64(l.Version)} {
+			s.SetAt(2+i, n)
+		}
+		s.SetData(9, l.Data)
+	}))
+	if err != nil {
+		return linkbench.Unchanged, err
+	}
+	if ok {
+		return linkbench.Updated, nil
+	}
+	return c.writes.put(doing, l)
 }
 
 // DeleteLink hides a link.

@@ -29,7 +29,7 @@ const updateLinks = "UPDATE linktable FORCE INDEX (PRIMARY) SET "
 
 // maxSwitches bounds how often a link that comes and goes is inserted and
 // updated in turn before the server is given a rest.
-const maxSwitches = 10
+const maxSwitches = 5
 
 // transaction is a packet being built. It belongs to the connection for link
 // writes, whose autocommit is off.
@@ -170,27 +170,19 @@ func (t *transaction) countDown(id, linkType int64, condition string) {
 	t.text(" AND " + condition + ";")
 }
 
-// put inserts and updates in turn until the link is found or missing as each
+// put inserts and updates in turn until the link is missing or found as each
 // needs it. Every change of mind is a packet more.
-func (t *transaction) put(doing string, l *graph.Link, insertFirst bool) (linkbench.Effect, error) {
-	insert := insertFirst
+func (t *transaction) put(doing string, l *graph.Link) (linkbench.Effect, error) {
 	for range maxSwitches {
-		var effect linkbench.Effect
-		var ok bool
-		var err error
-		if insert {
-			effect, ok, err = t.insertLink(doing, l)
-		} else {
-			effect, ok, err = t.updateLink(doing, l)
-		}
-		if err != nil || ok {
+		if effect, ok, err := t.insertLink(doing, l); err != nil || ok {
 			return effect, err
 		}
-		insert = !insert
+		if effect, ok, err := t.updateLink(doing, l); err != nil || ok {
+			return effect, err
+		}
 	}
-	failure := &drivers.Error{Class: drivers.Retryable, Code: "link comes and goes",
+	return linkbench.Unchanged, &drivers.Error{Class: drivers.Retryable, Code: "link comes and goes",
 		Err: fmt.Errorf("%s%s: the link was there when it was inserted and missing when it was updated, %d times over", doing, t.tail, maxSwitches)}
-	return linkbench.Unchanged, t.rollback(failure)
 }
 
 // insertLink is ADD_LINK; ok is false where the link exists.
