@@ -120,11 +120,15 @@ func writeIncidents(out *strings.Builder, step *Step) {
 		unknown += c.RowsUnknown
 		refused += c.RowsRefused
 	}
+	what := "rows"
+	if step.Kind == KindRequest || step.Kind == KindWarmup {
+		what = PerRequest.Many
+	}
 	if unknown > 0 {
-		fmt.Fprintf(out, "rows in %s whose outcome is unknown: %d\n", step.Name, unknown)
+		fmt.Fprintf(out, "%s in %s whose outcome is unknown: %d\n", what, step.Name, unknown)
 	}
 	if refused > 0 {
-		fmt.Fprintf(out, "rows in %s that the server refused: %d\n", step.Name, refused)
+		fmt.Fprintf(out, "%s in %s that the server refused: %d\n", what, step.Name, refused)
 	}
 }
 

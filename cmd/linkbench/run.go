@@ -74,7 +74,7 @@ func measure(ctx context.Context, p *cli.Process, name string, cfg *linkConfig) 
 	}
 	say(cfg.headLine())
 	for _, note := range cfg.notes {
-		p.Warnf("%s", note)
+		say("warning: " + note)
 	}
 	s, err := cli.StartSession(ctx, p, cfg.Database, cfg.Measuring)
 	if err != nil {
@@ -130,8 +130,11 @@ func finish(ctx context.Context, p *cli.Process, s *cli.Session, db linkbench.Da
 	})
 	progress.Done()
 	s.Run.Verify = verified
-	if errors.Is(err, linkbench.ErrVerify) {
+	switch {
+	case errors.Is(err, linkbench.ErrVerify):
 		err = &cli.Error{Code: cli.Unverified, Err: err}
+	case err != nil && len(s.Run.Steps) > 0: // whatever its kind, it came after something was done
+		err = &cli.Error{Code: cli.Failed, Err: err}
 	}
 	if missed := missedRates(&s.Run); len(missed) > 0 {
 		s.Run.Warnings = append(s.Run.Warnings, missed...)
