@@ -201,7 +201,11 @@ func (w *writing) spec() step.Spec {
 	if s.Do == ActionLoad {
 		spec.Kind = results.KindLoad
 	}
-	spec.Progress = w.bench.shown(s, s.Rows)
+	rows := s.Rows
+	if due := int64(s.targetRate(s.Seconds) * s.Seconds * float64(len(w.writers))); due > 0 && (rows == 0 || due < rows) {
+		rows = due // what time ends is about as many rows as its rate has
+	}
+	spec.Progress = w.bench.shown(s, rows)
 	return spec
 }
 
