@@ -19,7 +19,7 @@ func openGraph(server drivers.Server, cfg *linkConfig) (linkbench.Database, erro
 	case *fake.Server:
 		return fakeGraph{memory.New(), s}, nil
 	}
-	return nil, drivers.Configf("--dbms=%s doesn't run LinkBench", cfg.Database.DBMS)
+	return nil, drivers.Configf("this version doesn't run LinkBench on %s: use --dbms=mysql or --dbms=sqlite", server.Identity().Product)
 }
 
 // fakeGraph keeps its graph in this process's memory, under the fake's name.
