@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/HdrHistogram/hdrhistogram-go"
-
 	"insertbench/internal/load"
 	"insertbench/linkbench/legacy"
 )
@@ -42,7 +40,7 @@ func (l *legacyLines) add(step string, res *load.Result) {
 	}
 	for _, name := range legacy.Ops() {
 		if op := byName[name]; op.Count > 0 {
-			l.operation(name, op.Service, len(res.Workers))
+			l.operation(name, op, len(res.Workers))
 		}
 	}
 	took := res.Window()
@@ -66,17 +64,17 @@ func (l *legacyLines) line(text string) {
 }
 
 // operation adds an operation's line and row.
-func (l *legacyLines) operation(name string, h *hdrhistogram.Histogram, threads int) {
+func (l *legacyLines) operation(name string, op load.OpResult, threads int) {
 	var all legacy.Latencies
-	all.AddHistogram(h)
+	all.AddHistogram(op.Service, op.MaxUS, op.MeanUS)
 	l.line(all.Line(name, threads))
 	if !l.cfg.Workload.Run.HDR {
 		l.csv = append(l.csv, all.CSV(name, threads))
 		return
 	}
-	row := legacy.HDR{Count: h.TotalCount(), MaxUS: h.Max(), MeanUS: h.Mean()}
+	row := legacy.HDR{Count: op.Count, MaxUS: op.MaxUS, MeanUS: op.MeanUS}
 	for i, percent := range []float64{25, 50, 75, 95, 99} {
-		row.Percentiles[i] = h.ValueAtPercentile(percent)
+		row.Percentiles[i] = min(op.Service.ValueAtPercentile(percent), op.MaxUS)
 	}
 	l.csv = append(l.csv, row.CSV(name, threads))
 }

@@ -60,14 +60,17 @@ func (l *Latencies) Add(us, n int64) {
 	l.maxUS = max(l.maxUS, us)
 }
 
-// AddHistogram counts what a histogram of microseconds holds. A value is known to within the histogram's cell, so
-// one near a bucket's edge may be counted in the next.
-func (l *Latencies) AddHistogram(h *hdrhistogram.Histogram) {
+// AddHistogram counts what a histogram of microseconds holds, whose exact mean and maximum are given. Another value is
+// known to within the histogram's cell, so one near a bucket's edge may be counted in the next.
+func (l *Latencies) AddHistogram(h *hdrhistogram.Histogram, maxUS int64, meanUS float64) {
+	sumUS := l.sumUS
 	for _, bar := range h.Distribution() {
 		if bar.Count > 0 {
-			l.Add(min(bar.To, h.Max()), bar.Count)
+			l.Add(min(bar.To, maxUS), bar.Count)
+			sumUS += meanUS * float64(bar.Count)
 		}
 	}
+	l.sumUS = sumUS
 }
 
 // Count is the number of operations.

@@ -177,9 +177,28 @@ func TestAddHistogram(t *testing.T) {
 		want.Add(us, us%7+1)
 	}
 	var got Latencies
-	got.AddHistogram(h)
+	got.AddHistogram(h, 1000, want.meanUS())
+	if diff := math.Abs(got.sumUS - want.sumUS); diff > 1e-6 {
+		t.Errorf("sum %v, want %v", got.sumUS, want.sumUS)
+	}
+	got.sumUS = want.sumUS
 	if got != want {
 		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
+// A cell of a histogram of two digits is 2,048 µs wide at 228,409 µs: maximum and mean come from what was timed.
+func TestAddHistogramExact(t *testing.T) {
+	h := hdrhistogram.New(1, 3_600_000_000, 2)
+	for _, us := range []int64{228_409, 50} {
+		if err := h.RecordValue(us); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var l Latencies
+	l.AddHistogram(h, 228_409, 114_229.5)
+	if got, want := l.Line("GET_NODE", 2), "max = 228.409ms  mean = 114.23ms threads = 2"; !strings.HasSuffix(got, want) {
+		t.Errorf("%s, want it to end in %s", got, want)
 	}
 }
 
