@@ -259,3 +259,27 @@ func TestStepsRefused(t *testing.T) {
 		t.Errorf("range queries without an index gave %v", err)
 	}
 }
+
+// TestEngineThatKeepsNothing: it can be measured, and there is nothing to
+// delete from it.
+func TestEngineThatKeepsNothing(t *testing.T) {
+	db := openFake(t, fake.Config{KeepsNothing: true, KeepRows: true})
+	b := newBench(t, paired(), db)
+	mustDo(t, b, loadStep(100, 3))
+	mustDo(t, b, ibench.Step{Name: "scan", Do: ibench.ActionScan})
+	s := ibench.DefaultWrite()
+	s.Rows = 100
+	for _, s.Query = range []ibench.QueryKind{ibench.RangeQueries, ibench.PointQueries} {
+		mustDo(t, b, s)
+	}
+	if v, err := b.Verify(t.Context()); err != nil || v.Note == "" {
+		t.Errorf("Verify gave %+v, %v", v, err)
+	}
+	if err := newBench(t, paired(), db).Attach(t.Context()); err != nil {
+		t.Errorf("Attach: %v", err)
+	}
+	s.Deletes = true
+	if _, err := b.Do(t.Context(), s); !errors.Is(err, drivers.ErrConfig) {
+		t.Errorf("deletes gave %v", err)
+	}
+}
