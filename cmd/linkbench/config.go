@@ -238,8 +238,8 @@ func (cfg *linkConfig) resolvePlan(c *urfave.Context) error {
 	}
 	cfg.Transactions = o.transactions
 	switch {
-	case !slices.Contains([]string{"", "on", "off"}, cfg.Transactions):
-		return cli.Usagef("--transactions=%s: it is on or off", cfg.Transactions)
+	case !slices.Contains([]string{"", "auto", "on", "off"}, cfg.Transactions):
+		return cli.Usagef("--transactions=%s: it is auto, on or off", cfg.Transactions)
 	case cfg.Transactions != "" && cfg.Database.DBMS != "mongo":
 		return cli.Usagef("--transactions means nothing to %s, where a link and its count always change in one", cfg.Database.DBMS)
 	case cfg.Transactions == "" && cfg.Workload.Run.SkipTransactions && cfg.Database.DBMS == "mongo":

@@ -103,7 +103,7 @@ func requestFlags(o *options) []urfave.Flag {
 		&urfave.IntFlag{Name: "warmup", Usage: "make requests for `S` seconds before those that count", Destination: &o.warmup, Category: category},
 		&urfave.GenericFlag{Name: "request-rate", Usage: "make `N` requests per second in total, at times that don't wait for answers (default: as fast as answers come)", Value: cli.CountValue(&o.requestRate), Category: category},
 		&urfave.StringFlag{Name: "request-rates", Usage: "a step for each of the rates `N,N,...`, and a table of latency by rate", Destination: &o.requestRates, Category: category},
-		&urfave.StringFlag{Name: "transactions", Usage: "`MODE` on changes a link and its count in one, off one after the other (MongoDB protocol; default: on where the server has them)", Destination: &o.transactions, Category: category},
+		&urfave.StringFlag{Name: "transactions", Usage: "`MODE` on changes a link and its count in one, off one after the other, auto in one where the server can (MongoDB protocol; default auto)", Destination: &o.transactions, Category: category},
 		&urfave.IntFlag{Name: "first-client", Usage: "where several processes share a run, this one's requesters begin with number `N`", Destination: &o.firstClient, Category: category},
 		&urfave.IntFlag{Name: "all-clients", Usage: "`N` requesters of all processes together (default: this one's)", Destination: &o.allClients, Category: category},
 	}

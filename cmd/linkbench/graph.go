@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"insertbench/drivers"
 	"insertbench/drivers/fake"
 	"insertbench/drivers/mysql"
@@ -9,8 +11,9 @@ import (
 	"insertbench/linkbench/memory"
 )
 
-// openGraph is the database of a server as LinkBench's.
-func openGraph(server drivers.Server, cfg *linkConfig) (linkbench.Database, error) {
+// openGraph is the database of a server as LinkBench's. It settles how
+// transactions are made where that is asked for.
+func openGraph(ctx context.Context, server drivers.Server, cfg *linkConfig) (linkbench.Database, error) {
 	switch s := server.(type) {
 	case *sqlite.Server:
 		return s.Graph(), nil

@@ -81,7 +81,7 @@ func measure(ctx context.Context, p *cli.Process, name string, cfg *linkConfig) 
 		return err
 	}
 	defer s.Close()
-	db, err := openGraph(s.Server, cfg)
+	db, err := openGraph(ctx, s.Server, cfg)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func unmeasuredCommand(p *cli.Process, name, text string, more []urfave.Flag, cf
 				return err
 			}
 			defer end()
-			db, err := openGraph(server, cfg)
+			db, err := openGraph(ctx, server, cfg)
 			if err != nil {
 				return err
 			}
