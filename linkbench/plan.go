@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -52,6 +53,7 @@ func (p Plan) Validate() error {
 		}
 	}
 	refuse(!slices.Contains([]IndexAt{IndexNever, IndexStart, IndexEnd}, p.IndexAt), "index at %q: it is start, end or never", p.IndexAt)
+	refuse(p.Load && p.Request && p.IndexAt == IndexNever, "requests need the secondary index: build it at start or end")
 	refuse(p.Layout.Index != IndexCovering && p.Layout.Index != IndexShort, "index %q: it is covering or short", p.Layout.Index)
 	refuse(p.Layout.Partitions < 0 || p.Layout.Partitions > 8192, "%d partitions: it is 0 to 8192", p.Layout.Partitions)
 	refuse(p.Layout.KeyBlockKB < 0 || p.Layout.KeyBlockKB > 16, "a key block of %d KB: it is 0 to 16", p.Layout.KeyBlockKB)
@@ -72,7 +74,28 @@ func (p Plan) Prepare(ctx context.Context, w *stream.Workload, db Database) erro
 	if p.Load {
 		return Prepare(ctx, w, db, p.Drop)
 	}
-	return NeedTables(ctx, db)
+	if err := NeedTables(ctx, db); err != nil {
+		return err
+	}
+	if p.Request {
+		return needIndex(ctx, w, db)
+	}
+	return nil
+}
+
+// needIndex asks for a link of the first id, as requests do: databases are told
+// to use the index, and some refuse where there is none.
+func needIndex(ctx context.Context, w *stream.Workload, db Connections) (err error) {
+	c, err := db.OpenClient(ctx)
+	if err != nil {
+		return fmt.Errorf("open a connection to try a request: %w", err)
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	q := ListQuery{ID1: w.Config().StartID1, Type: graph.FirstLinkType, MaxTimeMS: math.MaxInt64, Limit: 1}
+	if err := c.ListLinks(ctx, &q, func(*graph.Link) {}); err != nil {
+		return drivers.Configf("try a request: %w; if the link table has no index id1_type, build it with linkbench index", err)
+	}
+	return nil
 }
 
 // NeedTables refuses a database without LinkBench's tables, as an error of

@@ -113,6 +113,7 @@ func TestPlanIsRefused(t *testing.T) {
 		want   string
 	}{
 		{func(p *linkbench.Plan) { p.IndexAt = "soon" }, `index at "soon"`},
+		{func(p *linkbench.Plan) { p.IndexAt = linkbench.IndexNever }, "requests need the secondary index"},
 		{func(p *linkbench.Plan) { p.Layout.Index = "long" }, `index "long"`},
 		{func(p *linkbench.Plan) { p.Layout.Partitions = -1 }, "-1 partitions"},
 		{func(p *linkbench.Plan) { p.Layout.KeyBlockKB = 17 }, "17 KB"},
