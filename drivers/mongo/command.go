@@ -79,10 +79,15 @@ func (c *command) appendTransaction(readConcern string) {
 
 // add appends a row as the next document.
 func (c *command) add(row *ibench.Row) {
+	c.next()
+	c.buf = c.documents.append(c.buf, row)
+}
+
+// next begins another document, which the caller appends.
+func (c *command) next() {
 	c.buf = append(c.buf, typeDocument)
 	c.buf = strconv.AppendInt(c.buf, int64(c.rows), 10)
 	c.buf = append(c.buf, 0)
-	c.buf = c.documents.append(c.buf, row)
 	c.rows++
 }
 

@@ -59,7 +59,18 @@ func (s *Server) openWorker(ctx context.Context, table string, deadline time.Dur
 	if err != nil {
 		return nil, err
 	}
-	in := &inserter{server: s, dial: newDialer(), command: command, collection: s.cfg.Database + "." + table}
+	in, err := s.openConnection(ctx, deadline, s.cfg.Transactions)
+	if err != nil {
+		return nil, err
+	}
+	in.command, in.collection = command, s.cfg.Database+"."+table
+	return in, nil
+}
+
+// openConnection is openWorker without a command, with a session where there
+// are to be transactions.
+func (s *Server) openConnection(ctx context.Context, deadline time.Duration, transactions bool) (in *inserter, err error) {
+	in = &inserter{server: s, dial: newDialer()}
 	// The socket timeout bounds each answer without a timer per command; a
 	// client-wide timeout would add maxTimeMS to every command.
 	own := options.Client().SetDialer(in.dial).SetMaxPoolSize(1).SetSocketTimeout(deadline)
@@ -84,7 +95,7 @@ func (s *Server) openWorker(ctx context.Context, table string, deadline time.Dur
 		}
 		return nil, explain(err, s.cfg, s.options, w)
 	}
-	if s.cfg.Transactions {
+	if transactions {
 		if in.session, err = in.client.StartSession(options.Session().SetCausalConsistency(false)); err != nil {
 			in.Close()
 			return nil, drivers.Configf("opening a session for transactions: %s", s.cfg.redact(err))
