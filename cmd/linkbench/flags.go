@@ -51,6 +51,15 @@ type options struct {
 	verify                    string
 }
 
+// connectionFlags are the flags that say which database to open. The shape of a document is LinkBench's own, and
+// --transactions says whether there are any.
+func connectionFlags() []urfave.Flag {
+	return cli.Defaults{
+		Database: "linkdb0", Path: "linkbench.sqlite",
+		Without: []string{"mongo-id", "mongo-transactions", "mongo-unordered", "short-names"},
+	}.Flags()
+}
+
 func graphFlags(o *options) []urfave.Flag {
 	const category = "Graph"
 	defaults := config.Default(config.P2017)

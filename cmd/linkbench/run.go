@@ -18,7 +18,7 @@ import (
 // measuringCommand is a command that carries out a plan.
 func measuringCommand(p *cli.Process, name, text string, cfg *linkConfig, flags ...[]urfave.Flag) *urfave.Command {
 	all := append([][]urfave.Flag{graphFlags(&cfg.options)}, flags...)
-	all = append(all, []urfave.Flag{legacyFlag(&cfg.options)}, cli.Defaults{Database: "linkdb0", Path: "linkbench.sqlite"}.Flags(), cli.MeasuringFlags(&cfg.Measuring))
+	all = append(all, []urfave.Flag{legacyFlag(&cfg.options)}, connectionFlags(), cli.MeasuringFlags(&cfg.Measuring))
 	return &urfave.Command{
 		Name: name, Usage: text, Flags: slices.Concat(all...),
 		Action: func(c *urfave.Context) error {

@@ -16,7 +16,7 @@ import (
 // measures nothing.
 func unmeasuredCommand(p *cli.Process, name, text string, more []urfave.Flag, cfg *linkConfig, do func(ctx context.Context, db linkbench.Database, say func(string)) error) *urfave.Command {
 	cfg.options.indexAt, cfg.options.verify = linkbench.IndexNever, "off"
-	flags := slices.Concat(more, graphFlags(&cfg.options), cli.Defaults{Database: "linkdb0", Path: "linkbench.sqlite"}.Flags())
+	flags := slices.Concat(more, graphFlags(&cfg.options), connectionFlags())
 	return &urfave.Command{
 		Name: name, Usage: text,
 		Flags: append(flags, &urfave.BoolFlag{Name: "quiet", Usage: "print nothing on success", Destination: &cfg.Measuring.Quiet, Category: "Output"}),

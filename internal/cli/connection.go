@@ -79,6 +79,7 @@ type Defaults struct {
 	Database string // its name, made where it is missing
 	Path     string // of the embedded SQLite
 	File     File
+	Without  []string // flags that mean nothing to the workload
 }
 
 // File is what a file of settings says of a server. It counts where no flag
@@ -112,7 +113,8 @@ func (d Defaults) Flags() []cli.Flag {
 		&cli.DurationFlag{Name: "connect-timeout", Usage: "`TIME` to connect and log in", Value: 5 * time.Second, Category: databaseCategory},
 		&cli.DurationFlag{Name: "statement-timeout", Usage: "`TIME` after which a statement's outcome is unknown; a stall of minutes is data, so keep it long", Value: 10 * time.Minute, Category: databaseCategory},
 	}
-	return slices.Concat(flags, passwordFlags(), mysqlFlags(), mongoFlags(), privateFlags())
+	flags = slices.Concat(flags, passwordFlags(), mysqlFlags(), mongoFlags(), privateFlags())
+	return slices.DeleteFunc(flags, func(f cli.Flag) bool { return slices.Contains(d.Without, f.Names()[0]) })
 }
 
 func databaseFlag(name, usage string) cli.Flag {
