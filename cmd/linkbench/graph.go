@@ -5,6 +5,7 @@ import (
 
 	"insertbench/drivers"
 	"insertbench/drivers/fake"
+	"insertbench/drivers/mongo"
 	"insertbench/drivers/mysql"
 	"insertbench/drivers/sqlite"
 	"insertbench/linkbench"
@@ -19,10 +20,20 @@ func openGraph(ctx context.Context, server drivers.Server, cfg *linkConfig) (lin
 		return s.Graph(), nil
 	case *mysql.Server:
 		return s.Graph(), nil
+	case *mongo.Server:
+		g, err := s.Graph(ctx, mongo.Transactions(cfg.Transactions))
+		if err != nil {
+			return nil, err
+		}
+		cfg.Transactions = string(mongo.TransactionsOff)
+		if g.HasTransactions() {
+			cfg.Transactions = string(mongo.TransactionsOn)
+		}
+		return g, nil
 	case *fake.Server:
 		return fakeGraph{memory.New(), s}, nil
 	}
-	return nil, drivers.Configf("this version doesn't run LinkBench on %s: use --dbms=mysql or --dbms=sqlite", server.Identity().Product)
+	return nil, drivers.Configf("this version doesn't run LinkBench on %s", server.Identity().Product)
 }
 
 // fakeGraph keeps its graph in this process's memory, under the fake's name.
