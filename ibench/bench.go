@@ -175,6 +175,9 @@ func (b *Bench) Check(ctx context.Context, steps []Step) error {
 			if s.Deletes && err == nil {
 				_, err = b.deleting()
 			}
+			if s.wanted() && err == nil {
+				_, err = b.longDatabase()
+			}
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("step %s: %w", s.Name, err))

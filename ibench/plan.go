@@ -179,6 +179,8 @@ type planFile struct {
 		RampFrom      int      `toml:"ramp-from"`
 		RampSeconds   float64  `toml:"ramp-seconds"`
 		DropAfter     float64  `toml:"drop-after"`
+		HTAPSeconds   float64  `toml:"htap-seconds"`
+		LongReader    float64  `toml:"long-reader-seconds"`
 		Indexes       *int     `toml:"secondary-indexes"`
 		Limit         *float64 `toml:"limit"`
 	} `toml:"step"`
@@ -211,6 +213,7 @@ func ParsePlan(name string, text []byte, o PlanOptions) (Plan, error) {
 		}
 		s := DefaultWrite()
 		s.Name, s.Do, s.Seconds, s.Rate, s.Deletes, s.Readers = f.Name, f.Do, f.Seconds, f.Rate, f.Deletes, f.Readers
+		s.Long = Long{HTAPSeconds: f.HTAPSeconds, LongReaderSeconds: f.LongReader}
 		s.QueryRate, s.RampFrom, s.RampSeconds, s.DropAfter = f.QueryRate, f.RampFrom, f.RampSeconds, f.DropAfter
 		if f.Do == ActionLoad {
 			s.Rows, s.Indexes = o.Rows, o.Indexes

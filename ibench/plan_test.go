@@ -114,7 +114,7 @@ func TestPlanFile(t *testing.T) {
 	write := ibench.Step{
 		Name: "mix", Do: ibench.ActionWrite, Rows: 1_000_000, Seconds: 60.5, RowsPerCommit: 25, Writers: 1, Rate: 330, Pacing: ibench.RampPacing,
 		Deletes: true, Readers: 4, Query: ibench.PointQueries, RowsPerQuery: 3, QueryRate: 20, QueryPacing: ibench.PoissonPacing,
-		RampFrom: 10, RampSeconds: 30, DropAfter: 2.5,
+		RampFrom: 10, RampSeconds: 30, DropAfter: 2.5, Long: ibench.Long{HTAPSeconds: 1.5, LongReaderSeconds: 60},
 	}
 	settle := base
 	settle.Name, settle.Do, settle.LimitSeconds, settle.Readers = "rest", ibench.ActionSettle, 45, 0

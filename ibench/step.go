@@ -63,6 +63,7 @@ type Step struct {
 	RampSeconds float64 `json:"ramp_seconds"`
 	// DropAfter drops what is overdue by more seconds; 0 drops nothing.
 	DropAfter float64 `json:"drop_after_seconds"`
+	Long
 	// Indexes is how many secondary indexes a load makes its tables with.
 	Indexes int `json:"indexes"`
 	// LimitSeconds bounds what a settle waits for.
@@ -92,6 +93,7 @@ func (s Step) Validate(c Config) error {
 	case ActionWrite, ActionLoad:
 		s.validateWriters(c, refuse)
 		s.validateReaders(refuse)
+		s.Long.validate(refuse)
 		if s.Indexes < 0 || s.Indexes > len(Indexes) {
 			refuse("secondary-indexes=%d: it must be from 0 to %d", s.Indexes, len(Indexes))
 		}

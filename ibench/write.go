@@ -24,6 +24,7 @@ type writing struct {
 	deleters []*deleteTask
 	readers  []*readTask
 	left     atomic.Int64 // writers that go on
+	long     []*holding
 	closers  []func() error
 }
 
@@ -40,7 +41,7 @@ func (b *Bench) write(ctx context.Context, s Step) (results.Step, error) {
 	if err := w.open(ctx); err != nil {
 		return results.Step{}, err
 	}
-	done, err := b.Meter.Run(ctx, b.Writer, w.spec())
+	done, err := w.measured(ctx)
 	var caught int64
 	if err == nil {
 		caught, err = w.catchUp(ctx)
@@ -83,7 +84,7 @@ func (w *writing) open(ctx context.Context) error {
 			return fmt.Errorf("open the connection of reader %d of %d: %w", reader, c.Clients*w.step.Readers, err)
 		}
 	}
-	return nil
+	return w.openLong(ctx)
 }
 
 func (w *writing) openWriter(ctx context.Context, client int) error {
@@ -215,6 +216,7 @@ func (w *writing) more(res *load.Result) map[string]results.Metric {
 	set := func(name, unit, source string, v float64) {
 		m[name] = results.Metric{Value: results.Known(v), Unit: unit, Source: source}
 	}
+	maps.Copy(m, w.longMetrics())
 	var inserted Sums
 	held := w.began.Rows()
 	for _, t := range w.writers {

@@ -30,7 +30,7 @@ func writeFlags(s *ibench.Step) []urfave.Flag {
 	seconds := func(name, usage string, v *float64, category string) urfave.Flag {
 		return &urfave.Float64Flag{Name: name, Usage: usage, Value: *v, Destination: v, Category: category}
 	}
-	return []urfave.Flag{
+	return append(longFlags(&s.Long), []urfave.Flag{
 		cli.CountFlag("rows", "end once `N` rows in total were inserted; 0 for no such end", &s.Rows, writes),
 		seconds("seconds", "end after `S` seconds; with --rows, whichever comes first", &s.Seconds, writes),
 		cli.CountFlag("rate", "insert `N` rows per second and writer; 0 for as fast as they can", &s.Rate, writes),
@@ -46,5 +46,14 @@ func writeFlags(s *ibench.Step) []urfave.Flag {
 		number("ramp-from", "`PERCENT` of the rate that a ramp begins with", &s.RampFrom, writes),
 		seconds("ramp-seconds", "a ramp takes `S` seconds (default: the whole step)", &s.RampSeconds, writes),
 		seconds("drop-after", "drop what is overdue by more than `S` seconds instead of sending it; 0 drops nothing", &s.DropAfter, writes),
+	}...)
+}
+
+// longFlags hold transactions open beside the writes.
+func longFlags(l *ibench.Long) []urfave.Flag {
+	const category = "Long transactions"
+	return []urfave.Flag{
+		&urfave.Float64Flag{Name: "htap-seconds", Usage: "one more connection holds a transaction open that has read a row, for `S` seconds, again and again (default 0: none)", Destination: &l.HTAPSeconds, Category: category},
+		&urfave.Float64Flag{Name: "long-reader-seconds", Usage: "one more connection reads through table pi1 within a transaction of `S` seconds, again and again (default 0: none)", Destination: &l.LongReaderSeconds, Category: category},
 	}
 }

@@ -52,7 +52,7 @@ var originals = []original{
 	{"dbms", "dbms", "mysql, mariadb, mongo, sqlite; no postgres"},
 	{"use_prepared_query", "", "Postgres only; queries are always prepared here"},
 	{"use_prepared_insert", "", "Postgres only"},
-	{"htap_transaction_seconds", "", "not in this version"},
+	{"htap_transaction_seconds", "htap-seconds", "MySQL and SQLite"},
 	{"db_host", "host", ""},
 	{"db_name", "database", ""},
 	{"table_name", "", "tables are pi1 to piN, as in the scripts"},

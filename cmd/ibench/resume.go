@@ -36,7 +36,8 @@ func (e *earlier) check(ctx context.Context, b *ibench.Bench) error {
 // and rows are the record's; the connection is too, but for secrets and for
 // what flags say.
 func resumeRun(c *urfave.Context, p *cli.Process, cfg *stepsConfig, o *runOptions) error {
-	for _, flag := range []string{"plan", "rates", "from", "only", "skip", "rows", "rows2", "clients", "tables", "seed", "secondary-indexes", "query-seconds"} {
+	for _, flag := range []string{"plan", "rates", "from", "only", "skip", "rows", "rows2", "clients", "tables", "seed", "secondary-indexes", "query-seconds",
+		"partitions", "rows-per-partition", "column-families", "ddl-pre", "ddl-post", "htap-seconds", "long-reader-seconds"} {
 		if c.IsSet(flag) {
 			return cli.Usagef("--resume takes the steps and the rows from the record; leave --%s out", flag)
 		}

@@ -25,6 +25,8 @@ type runOptions struct {
 	only   string
 	skip   string
 	resume string
+	// long goes to all steps that write to tables that exist.
+	long ibench.Long
 }
 
 // newRun is a run as it is when no flag is given.
@@ -39,7 +41,7 @@ func runCommand(p *cli.Process) *urfave.Command {
 	return &urfave.Command{
 		Name:  "run",
 		Usage: "run a whole plan: load, scan, and queries beside inserts at a rate, and print all tables",
-		Flags: slices.Concat(planFlags(o, cfg), tableFlags(&cfg.Data.Shape), rowFlags(&cfg.Data), cli.ConnectionFlags(), cli.MeasuringFlags(&cfg.Measuring)),
+		Flags: slices.Concat(planFlags(o, cfg), tableFlags(&cfg.Data.Shape), longFlags(&o.long), rowFlags(&cfg.Data), cli.ConnectionFlags(), cli.MeasuringFlags(&cfg.Measuring)),
 		Action: func(c *urfave.Context) error {
 			if o.resume != "" {
 				return resumeRun(c, p, cfg, o)
@@ -88,6 +90,11 @@ func (cfg *stepsConfig) resolvePlan(c *urfave.Context, p *cli.Process, o *runOpt
 	}
 	if err != nil {
 		return &cli.Error{Code: cli.Usage, Err: err}
+	}
+	for i, s := range plan.Steps {
+		if s.Do == ibench.ActionWrite && o.long != (ibench.Long{}) {
+			plan.Steps[i].Long = o.long
+		}
 	}
 	cfg.Steps, cfg.plan = plan.Steps, plan.Name
 	cfg.Data.Rows = o.fill.Rows

@@ -77,6 +77,7 @@ func Run(t *testing.T, s Suite) {
 	t.Run("scans", s.scans)
 	t.Run("deletes", s.deletes)
 	t.Run("readers aborted", s.readersAborted)
+	t.Run("long transactions", s.long)
 	t.Run("settled", s.settled)
 	t.Run("closed twice", s.closedTwice)
 	if err := goleak.Find(before); err != nil {

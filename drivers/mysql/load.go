@@ -145,3 +145,15 @@ func (in *inserter) Close() error {
 	}
 	return fmt.Errorf("closing the connection to table %s: %w", in.table, err)
 }
+
+// OpenLong opens a connection for transactions that stay open.
+func (s *Server) OpenLong(ctx context.Context, table string) (ibench.LongTransaction, error) {
+	if !s.engine.transactional {
+		return nil, drivers.Configf("engine %s has no transactions that could be held open", s.engine.name)
+	}
+	l, err := sqltext.OpenLong(ctx, s.db, table)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"insertbench/drivers"
+	"insertbench/drivers/sqltext"
+	"insertbench/ibench"
 )
 
 // RunScript runs statements with semicolons between them, when it is this
@@ -20,4 +22,13 @@ func (s *Server) RunScript(ctx context.Context, text string) error {
 		return drivers.Configf("a statement failed: %w", err)
 	}
 	return nil
+}
+
+// OpenLong opens a connection for transactions that stay open.
+func (s *Server) OpenLong(ctx context.Context, table string) (ibench.LongTransaction, error) {
+	l, err := sqltext.OpenLong(ctx, s.db, table)
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
 }
