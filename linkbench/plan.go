@@ -71,6 +71,11 @@ func (p Plan) Validate() error {
 // error of kind drivers.ErrConfig: a load over tables that may not be dropped,
 // another step on tables that aren't there.
 func (p Plan) Prepare(ctx context.Context, w *stream.Workload, db Database) error {
+	if c, ok := db.(layoutChecker); ok && p.Load {
+		if err := c.CheckLayout(p.Layout); err != nil {
+			return err
+		}
+	}
 	if p.Load {
 		return Prepare(ctx, w, db, p.Drop)
 	}
@@ -81,6 +86,12 @@ func (p Plan) Prepare(ctx context.Context, w *stream.Workload, db Database) erro
 		return needIndex(ctx, w, db)
 	}
 	return nil
+}
+
+// layoutChecker is a database whose engine decides which layouts there are. It
+// is asked before --drop drops anything.
+type layoutChecker interface {
+	CheckLayout(l Layout) error
 }
 
 // needIndex asks for a link of the first id, as requests do: databases are told

@@ -136,3 +136,32 @@ func TestPlanIsRefused(t *testing.T) {
 		t.Errorf("requests without tables: %v", err)
 	}
 }
+
+// oneLayout is a database whose engine has no partitions.
+type oneLayout struct{ *memory.Store }
+
+func (oneLayout) CheckLayout(l linkbench.Layout) error {
+	if l.Partitions > 0 {
+		return drivers.Configf("no partitions")
+	}
+	return nil
+}
+
+// A layout that the engine doesn't have is refused while the old tables stand, though --drop lets them go.
+func TestPrepareChecksLayoutBeforeDropping(t *testing.T) {
+	db := oneLayout{memory.New()}
+	if err := db.CreateTables(t.Context(), linkbench.Layout{}); err != nil {
+		t.Fatal(err)
+	}
+	p := linkbench.Plan{Load: true, Drop: true, Layout: linkbench.Layout{Partitions: 2}}
+	if err := p.Prepare(t.Context(), workload(t, nil), db); !errors.Is(err, drivers.ErrConfig) {
+		t.Errorf("a layout with partitions: %v", err)
+	}
+	if names, err := db.ListTables(t.Context()); err != nil || len(names) != 3 {
+		t.Errorf("tables left: %v, %v", names, err)
+	}
+	p.Layout.Partitions = 0
+	if err := p.Prepare(t.Context(), workload(t, nil), db); err != nil {
+		t.Error(err)
+	}
+}

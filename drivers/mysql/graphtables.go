@@ -80,8 +80,8 @@ func (t graphTable) ddl(e engine, options string, l linkbench.Layout) string {
 	return b.String()
 }
 
-// checkLayout refuses what the engine doesn't have.
-func (g *Graph) checkLayout(l linkbench.Layout) error {
+// CheckLayout refuses what the engine doesn't have.
+func (g *Graph) CheckLayout(l linkbench.Layout) error {
 	switch {
 	case !g.engine.transactional:
 		return drivers.Configf("engine %s of the server at %s has no transactions, and LinkBench's counts can't be kept without: use another --engine", g.engine.name, g.where)
@@ -123,7 +123,7 @@ func (g *Graph) ListTables(ctx context.Context) ([]string, error) {
 // CreateTables makes the three tables and reads their engine back. Where one
 // can't be made as asked, none is left.
 func (g *Graph) CreateTables(ctx context.Context, l linkbench.Layout) error {
-	if err := g.checkLayout(l); err != nil {
+	if err := g.CheckLayout(l); err != nil {
 		return err
 	}
 	existing, err := g.ListTables(ctx)
@@ -167,7 +167,7 @@ func (g *Graph) CreateIndex(ctx context.Context, l linkbench.Layout) error {
 	if !ok {
 		return drivers.Configf("index %q of the link table isn't known: use covering or short", l.Index)
 	}
-	if err := g.checkLayout(l); err != nil {
+	if err := g.CheckLayout(l); err != nil {
 		return err
 	}
 	statement := "ALTER TABLE linktable ADD INDEX " + sqltext.LinkIndex + " (" + columns + ")"
