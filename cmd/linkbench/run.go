@@ -130,28 +130,34 @@ func finish(ctx context.Context, p *cli.Process, s *cli.Session, db linkbench.Da
 	})
 	progress.Done()
 	s.Run.Verify = verified
+	err = judge(p, s, cfg, err)
+	if cfg.LegacyOutput {
+		err = errors.Join(err, seen.writeCSV(s.Writer.Dir()))
+	}
+	err = s.Finish(cli.Interrupted(ctx, err), results.Sections)
+	if cfg.LegacyOutput && !cfg.Measuring.JSON && !cfg.Measuring.Quiet {
+		err = errors.Join(err, seen.print(p.Stdout))
+	}
+	return err
+}
+
+// judge gives a run's error its exit code, and says which rates were missed.
+func judge(p *cli.Process, s *cli.Session, cfg *linkConfig, err error) error {
 	switch {
 	case errors.Is(err, linkbench.ErrVerify):
 		err = &cli.Error{Code: cli.Unverified, Err: err}
 	case err != nil && len(s.Run.Steps) > 0: // whatever its kind, it came after something was done
 		err = &cli.Error{Code: cli.Failed, Err: err}
 	}
-	if missed := missedRates(&s.Run); len(missed) > 0 {
-		s.Run.Warnings = append(s.Run.Warnings, missed...)
-		if cfg.Strict && err == nil {
-			err = &cli.Error{Code: cli.RateMissed, Err: errors.New(strings.Join(missed, "\n"))}
-		} else if !cfg.Measuring.Quiet {
-			for _, line := range missed {
-				p.Warnf("%s", line)
-			}
+	missed := missedRates(&s.Run)
+	s.Run.Warnings = append(s.Run.Warnings, missed...)
+	if cfg.Strict && err == nil && len(missed) > 0 {
+		return &cli.Error{Code: cli.RateMissed, Err: errors.New(strings.Join(missed, "\n"))}
+	}
+	for _, line := range missed {
+		if !cfg.Measuring.Quiet {
+			p.Warnf("%s", line)
 		}
-	}
-	if cfg.LegacyOutput {
-		err = errors.Join(err, seen.writeCSV(s.Writer.Dir()))
-	}
-	err = s.Finish(cli.Interrupted(ctx, err), results.Sections)
-	if cfg.LegacyOutput && !cfg.Measuring.JSON {
-		err = errors.Join(err, seen.print(p.Stdout))
 	}
 	return err
 }
