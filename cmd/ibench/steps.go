@@ -75,8 +75,10 @@ func (cfg *stepsConfig) resolve(c *urfave.Context, p *cli.Process) error {
 func (cfg *stepsConfig) resolveData(c *urfave.Context, p *cli.Process) error {
 	cfg.findTables, cfg.findClients = !c.IsSet("tables"), !c.IsSet("clients")
 	check := cfg.Data
+	// What isn't known before the tables were seen is taken at its best; it is
+	// checked again once they were.
 	if cfg.findTables {
-		check.Tables = 1
+		check.Tables = max(1, check.Clients)
 	}
 	if cfg.findClients {
 		check.Clients = max(1, check.Tables)
