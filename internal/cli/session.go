@@ -185,7 +185,8 @@ func (s *Session) TimedProgress(name, unit string, limit time.Duration) *Progres
 func (s *Session) Finish(runErr error, sections func(*results.Run) []results.Section) error {
 	ended := time.Now().UTC()
 	s.Run.EndedUTC = &ended
-	s.Run.Complete = runErr == nil
+	// A missed rate is a result: all was done and nothing is missing.
+	s.Run.Complete = runErr == nil || CodeOf(runErr) == RateMissed
 	for _, line := range results.Bottlenecks(&s.Run) {
 		s.Run.Warnings = append(s.Run.Warnings, line)
 		if !s.measuring.Quiet {
