@@ -68,6 +68,7 @@ func planFlags(o *runOptions, cfg *stepsConfig) []urfave.Flag {
 		&urfave.StringFlag{Name: "skip", Usage: "leave out the steps of comma list `NAMES`", Destination: &o.skip, Category: plan},
 		&urfave.StringFlag{Name: "resume", Usage: "go on with the run whose record is in folder `RUN`, from its first step that isn't complete", Destination: &o.resume, Category: plan},
 		strictFlag(&cfg.Strict),
+		&urfave.BoolFlag{Name: "restart-server", Usage: "restart the server that --server started before each step but the first, so that it begins with empty caches", Destination: &cfg.RestartServer, Category: plan},
 		cli.CountFlag("rows", "the load inserts `N` rows in total, as 1000000, 250k or 10m", &o.fill.Rows, data),
 		cli.CountFlag("rows2", "l.i1 and l.i2 of the current plan insert `N` rows in total, four fifths and one fifth", &o.fill.Rows2, data),
 		&urfave.IntFlag{Name: "clients", Usage: "`N` clients, each with a writer and a reader", Value: cfg.Data.Clients, Destination: &cfg.Data.Clients, Category: data},
@@ -109,6 +110,9 @@ func (cfg *stepsConfig) resolvePlan(c *urfave.Context, p *cli.Process, o *runOpt
 	}
 	cfg.Database, err = cli.ResolveConnection(c, p)
 	cfg.Database.MustExist = !cfg.loads()
+	if err == nil && cfg.RestartServer && cfg.Database.Private.Program == "" {
+		err = cli.Usagef("--restart-server restarts a server that --server started; a server that runs already is never restarted")
+	}
 	return err
 }
 

@@ -19,11 +19,13 @@ import (
 // stepsConfig is all that a command of one step or several was asked for,
 // resolved; it goes into the record.
 type stepsConfig struct {
-	Database  cli.Connection `json:"database"`
-	Data      ibench.Config  `json:"data"`
-	Steps     []ibench.Step  `json:"steps"`
-	Strict    bool           `json:"strict"`
-	Measuring cli.Measuring  `json:"measuring"`
+	Database cli.Connection `json:"database"`
+	Data     ibench.Config  `json:"data"`
+	Steps    []ibench.Step  `json:"steps"`
+	Strict   bool           `json:"strict"`
+	// RestartServer restarts the private server before each step but the first.
+	RestartServer bool          `json:"restart_server"`
+	Measuring     cli.Measuring `json:"measuring"`
 
 	// plan names the record.
 	plan string
@@ -166,7 +168,12 @@ func finishSteps(ctx context.Context, p *cli.Process, s *cli.Session, b *ibench.
 		return func(done int64, at time.Duration, maxUS int64) { progress.Add(done, at, maxUS) }
 	}
 	var err error
-	for _, step := range cfg.Steps {
+	for i, step := range cfg.Steps {
+		if cfg.RestartServer && i > 0 {
+			if err = restart(ctx, s, b); err != nil {
+				break
+			}
+		}
 		var done []results.Step
 		done, err = b.Do(ctx, step)
 		s.Run.Steps = append(s.Run.Steps, done...)
@@ -193,6 +200,19 @@ func finishSteps(ctx context.Context, p *cli.Process, s *cli.Session, b *ibench.
 		}
 	}
 	return s.Finish(cli.Interrupted(ctx, err), results.Sections)
+}
+
+// restart starts the private server anew before a step.
+func restart(ctx context.Context, s *cli.Session, b *ibench.Bench) error {
+	if err := s.Restart(ctx); err != nil {
+		return err
+	}
+	db, ok := s.Server.(ibench.Database)
+	if !ok {
+		return drivers.Configf("the restarted server doesn't run the Insert Benchmark")
+	}
+	b.DB, b.Meter = db, s.Meter
+	return nil
 }
 
 // verifySteps compares the tables with what the steps say they hold. After a

@@ -32,7 +32,7 @@ func Open(ctx context.Context, c Connection) (drivers.Server, error) {
 // OpenUnmeasured is Open for a command that measures nothing. A private server
 // is started first, and stopped by end, which closes the connection too.
 func (p *Process) OpenUnmeasured(ctx context.Context, c Connection) (server drivers.Server, end func(), err error) {
-	stop, err := c.startPrivate(ctx)
+	private, err := c.startPrivate(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -40,20 +40,13 @@ func (p *Process) OpenUnmeasured(ctx context.Context, c Connection) (server driv
 		if server != nil {
 			_ = server.Close() // nothing is left to say to it
 		}
-		p.stopPrivate(stop)
+		p.stopPrivate(ctx, private)
 	}
 	if server, err = Open(ctx, c); err != nil {
 		end()
 		return nil, nil, err
 	}
 	return server, end, nil
-}
-
-// stopPrivate stops a private server, and warns where that went wrong.
-func (p *Process) stopPrivate(stop func() error) {
-	if err := stop(); err != nil {
-		p.Warnf("stop the private server: %v", err)
-	}
 }
 
 func openSQLite(ctx context.Context, c Connection) (drivers.Server, error) {

@@ -89,31 +89,46 @@ func (conn *Connection) resolvePrivate(c *cli.Context, _ *Process) error {
 }
 
 // startPrivate starts the server that the flags ask for, if they do, and
-// points the connection at it. stop is never nil.
-func (conn *Connection) startPrivate(ctx context.Context) (stop func() error, err error) {
+// points the connection at it; nil where they don't.
+func (conn *Connection) startPrivate(ctx context.Context) (*server.Server, error) {
 	s := conn.Private
 	if s.Program == "" {
-		return func() error { return nil }, nil
+		return nil, nil
 	}
 	srv, err := server.Start(ctx, server.Config{
 		Program: s.Program, Wrapper: s.Wrapper, Engine: conn.Engine, CacheBytes: s.CacheBytes,
 		DataDir: s.DataDir, ConfigFile: s.ConfigFile, Keep: s.KeepData,
 	})
 	if errors.Is(err, server.ErrRefused) {
-		return func() error { return nil }, drivers.Configf("start a private server: %w", err)
+		return nil, drivers.Configf("start a private server: %w", err)
 	}
 	if err != nil {
-		return func() error { return nil }, drivers.Connectf("start a private server: %w", err)
+		return nil, drivers.Connectf("start a private server: %w", err)
 	}
 	if s.KeepData && s.DataDir == "" {
 		conn.Private.keptDir = filepath.Dir(srv.DataDir)
 	}
 	conn.Private.started = true
+	conn.pointAt(srv)
+	return srv, nil
+}
+
+// pointAt makes the connection lead to a private server.
+func (conn *Connection) pointAt(srv *server.Server) {
 	conn.Socket = srv.Socket
-	if s.dbms == "mongo" {
+	if conn.Private.dbms == "mongo" {
 		conn.Mongo.URI = drivers.NewSecret("mongodb://127.0.0.1:" + strconv.Itoa(srv.Port))
 		conn.Mongo.URIShown = conn.Mongo.URI.Reveal()
 	}
-	// Whatever ended the run, the server is stopped in its own time.
-	return func() error { return srv.Stop(context.WithoutCancel(ctx)) }, nil
+}
+
+// stopPrivate stops a private server in its own time, whatever ended the run,
+// and warns where that went wrong. A nil one was not asked for.
+func (p *Process) stopPrivate(ctx context.Context, srv *server.Server) {
+	if srv == nil {
+		return
+	}
+	if err := srv.Stop(context.WithoutCancel(ctx)); err != nil {
+		p.Warnf("stop the private server: %v", err)
+	}
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/shirou/gopsutil/v3/mem"
 
 	"insertbench/drivers"
+	"insertbench/internal/server"
 	"insertbench/internal/step"
 	"insertbench/iostat"
 	"insertbench/iostat/doctor"
@@ -33,17 +34,18 @@ type Session struct {
 	NeedBytes iostat.Opt[int64]
 
 	process   *Process
+	conn      Connection
 	measuring Measuring
 	unlock    func()
-	// stopServer ends a private server; nil before it was tried to start one.
-	stopServer func() error
+	// private is the server started for this run, nil without one.
+	private *server.Server
 }
 
 // StartSession takes the host's lock, connects, finds the server's process
 // and disks, and prints the line that names them. Nothing was touched yet when
 // it returns.
 func StartSession(ctx context.Context, p *Process, conn Connection, m Measuring) (*Session, error) {
-	s := &Session{process: p, measuring: m, unlock: func() {}}
+	s := &Session{process: p, conn: conn, measuring: m, unlock: func() {}}
 	if !m.NoLock {
 		unlock, err := LockHost()
 		if err != nil {
@@ -52,23 +54,17 @@ func StartSession(ctx context.Context, p *Process, conn Connection, m Measuring)
 		s.unlock = unlock
 	}
 	var err error
-	if s.stopServer, err = conn.startPrivate(ctx); err != nil {
+	if s.private, err = s.conn.startPrivate(ctx); err != nil {
 		s.Close()
 		return nil, err
 	}
-	if s.Server, err = Open(ctx, conn); err != nil {
+	if err := s.connect(ctx); err != nil {
 		s.Close()
 		return nil, err
 	}
-	s.Meter, err = step.NewMeter(iostat.Root{}, step.Target{Server: s.Server, Device: m.Device, ServerPIDs: m.ServerPIDs, PSS: m.PSS})
-	if err != nil {
-		s.Close()
-		return nil, err
-	}
-	s.Meter.SetHooks(m.hooks(p))
 	if !m.Quiet {
 		fmt.Fprintln(p.Stderr, s.headLine())
-		if dir := conn.Private.keptDir; dir != "" {
+		if dir := s.conn.Private.keptDir; dir != "" {
 			fmt.Fprintf(p.Stderr, "data: stays in %s, where --data-dir=%[1]s finds it again\n", dir)
 		}
 		for _, w := range s.Meter.Warnings() {
@@ -76,6 +72,38 @@ func StartSession(ctx context.Context, p *Process, conn Connection, m Measuring)
 		}
 	}
 	return s, nil
+}
+
+// connect opens the database and finds its process and disks.
+func (s *Session) connect(ctx context.Context) error {
+	opened, err := Open(ctx, s.conn)
+	if err != nil {
+		return err
+	}
+	s.Server = opened
+	m := s.measuring
+	s.Meter, err = step.NewMeter(iostat.Root{}, step.Target{Server: s.Server, Device: m.Device, ServerPIDs: m.ServerPIDs, PSS: m.PSS})
+	if err != nil {
+		return err
+	}
+	s.Meter.SetHooks(m.hooks(s.process))
+	return nil
+}
+
+// Restart shuts the private server down and starts it again on its data, so
+// that its caches are empty; Server and Meter are new afterwards. A server that
+// this run didn't start is never restarted.
+func (s *Session) Restart(ctx context.Context) error {
+	if s.private == nil {
+		return Usagef("a server that --server didn't start is not restarted")
+	}
+	_ = s.Server.Close() // nothing is left to say to it
+	s.Server = nil
+	if err := s.private.Restart(ctx); err != nil {
+		return drivers.Connectf("%w", err)
+	}
+	s.conn.pointAt(s.private)
+	return s.connect(ctx)
 }
 
 // headLine names the server, what was read back of it, and the disks priced.
@@ -231,8 +259,6 @@ func (s *Session) Close() {
 	if s.Server != nil {
 		_ = s.Server.Close() // nothing is left to say to it
 	}
-	if s.stopServer != nil {
-		s.process.stopPrivate(s.stopServer)
-	}
+	s.process.stopPrivate(context.Background(), s.private)
 	s.unlock()
 }

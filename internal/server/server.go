@@ -69,6 +69,10 @@ type Server struct {
 	home    *home
 	grace   time.Duration
 	logFrom int64 // where this run's part of the log begins
+	// What Restart starts again.
+	cfg     Config
+	program string
+	id      Identity
 
 	mu      sync.Mutex
 	killed  bool
@@ -152,7 +156,8 @@ func launch(ctx context.Context, cfg Config, program string, id Identity, h *hom
 		return nil, err
 	}
 	s := &Server{Product: id.Product, Version: id.Version, PID: p.pid(), Socket: in.socket, Port: port,
-		DataDir: h.data, ConfigFile: in.config, LogFile: h.log, process: p, home: h, grace: cfg.Grace, logFrom: logFrom}
+		DataDir: h.data, ConfigFile: in.config, LogFile: h.log, process: p, home: h, grace: cfg.Grace, logFrom: logFrom,
+		cfg: cfg, program: program, id: id}
 	if pid, err := readPID(h.pidFile); err == nil && p.owns(pid) {
 		s.PID = pid
 	}
