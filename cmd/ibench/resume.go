@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
 	urfave "github.com/urfave/cli/v2"
 
@@ -164,25 +167,78 @@ func lastLoad(steps []ibench.Step) int {
 	return -1
 }
 
-// connectAsBefore sets the flags that say which database to open to what the
-// record has of them, where the user gave none.
-func connectAsBefore(c *urfave.Context, recorded map[string]any) error {
-	for _, flag := range []string{"dbms", "dsn", "uri", "socket", "host", "server"} {
-		if c.IsSet(flag) {
-			return nil // another way to the database: nothing of the old one
-		}
+// recordedFlag is a flag and where the record has its value, below "database".
+type recordedFlag struct{ flag, key string }
+
+var (
+	// wayFlags say how to reach the database. One of the first six names
+	// another way, and then nothing of the old one counts.
+	wayFlags = []recordedFlag{
+		{"dbms", "dbms"}, {"dsn", ""}, {"uri", "mongo.uri"}, {"socket", "socket"}, {"host", "host"}, {"server", "private_server.program"},
+		{"user", "user"}, {"tls", "tls"}, {"path", "path"}, {"port", "port"}, {"database", "database"},
 	}
-	for _, name := range []struct{ flag, key string }{
-		{"dbms", "dbms"}, {"socket", "socket"}, {"host", "host"}, {"user", "user"}, {"database", "database"},
-		{"tls", "tls"}, {"path", "path"}, {"engine", "engine"}, {"engine-options", "engine_options"}, {"port", "port"},
-	} {
-		text := fmt.Sprint(recorded[name.key])
-		if recorded[name.key] == nil || text == "" || text == "0" || c.IsSet(name.flag) {
+	// privateFlags are those of a private server, whoever named it.
+	privateFlags = []recordedFlag{
+		{"data-dir", "private_server.data_dir"}, {"cache", "private_server.cache_bytes"}, {"server-config", "private_server.config_file"},
+	}
+	// shapingFlags shape the tables and what a write is; steps of one
+	// run have them alike, however the database is reached.
+	shapingFlags = []recordedFlag{
+		{"engine", "engine"}, {"engine-options", "engine_options"}, {"mongo-id", "mongo.id"}, {"short-names", "mongo.short_names"},
+		{"mongo-w", "mongo.w"}, {"mongo-j", "mongo.j"}, {"mongo-read-concern", "mongo.read_concern"},
+		{"mongo-transactions", "mongo.transactions"}, {"mongo-unordered", "mongo.unordered"},
+	}
+)
+
+// connectAsBefore sets the flags that say which database to open, and how it
+// keeps and acknowledges rows, to what the record has of them, where the user
+// gave none.
+func connectAsBefore(c *urfave.Context, recorded map[string]any) error {
+	flags := slices.Clone(shapingFlags)
+	if !slices.ContainsFunc(wayFlags[:6], func(f recordedFlag) bool { return c.IsSet(f.flag) }) {
+		flags = append(flags, wayFlags...)
+	}
+	if c.IsSet("server") || recordedText(recorded, "private_server.program") != "" && len(flags) > len(shapingFlags) {
+		flags = append(flags, privateFlags...)
+	}
+	for _, f := range flags {
+		text := recordedText(recorded, f.key)
+		// A private server has no passwords, and refuses a user.
+		if text == "" || c.IsSet(f.flag) || f.flag == "user" && recordedText(recorded, "private_server.program") != "" {
 			continue
 		}
-		if err := c.Set(name.flag, text); err != nil {
-			return cli.Usagef("the record's %s: %w", name.flag, err)
+		if f.flag == "uri" && strings.Contains(text, "***") {
+			return cli.Usagef("the record has %s without its password; give --uri again", text)
+		}
+		if err := c.Set(f.flag, text); err != nil {
+			return cli.Usagef("the record's %s: %w", f.flag, err)
 		}
 	}
 	return nil
+}
+
+// recordedText is a value of the record as a flag has it; empty where there is
+// none, or none but a flag's own default. That of mongo.j has no default.
+func recordedText(recorded map[string]any, key string) string {
+	group, name, nested := strings.Cut(key, ".")
+	if nested {
+		recorded, _ = recorded[group].(map[string]any)
+		key = name
+	}
+	switch v := recorded[key].(type) {
+	case nil:
+		return ""
+	case bool:
+		if !v && key != "j" {
+			return ""
+		}
+		return strconv.FormatBool(v)
+	case float64:
+		if v == 0 {
+			return ""
+		}
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	default:
+		return fmt.Sprint(v)
+	}
 }
