@@ -96,7 +96,7 @@ func (s *Server) probeTransactions(ctx context.Context) error {
 	}
 	id := primitive.NewObjectID()
 	if err := s.writeAndAbort(ctx, db, id); err != nil {
-		return drivers.Configf("transactions are asked for, but this server has none: %s; leave --mongo-transactions out, or use a replica set or mongos", serverWords(err))
+		return drivers.Configf("transactions are asked for, but this server has none: %s; do without them, or use a replica set or mongos", serverWords(err))
 	}
 	raw, err := runOn(ctx, db, bson.D{
 		{Key: "find", Value: probeCollection}, {Key: "filter", Value: bson.D{{Key: "_id", Value: id}}},
@@ -105,7 +105,7 @@ func (s *Server) probeTransactions(ctx context.Context) error {
 		return drivers.Configf("trying transactions: reading back: %s", serverWords(err))
 	}
 	if kept, err := firstBatch(raw); err != nil || len(kept) > 0 {
-		return drivers.Configf("transactions are asked for, but this server only pretends to have them: a row whose transaction was aborted is still there; leave --mongo-transactions out")
+		return drivers.Configf("transactions are asked for, but this server only pretends to have them: a row whose transaction was aborted is still there; do without them")
 	}
 	return nil
 }
