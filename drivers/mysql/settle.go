@@ -117,6 +117,7 @@ var flushSettings = []struct{ name, value string }{
 // flushInnoDB has the dirty pages written, waits until there are next to
 // none, and puts the variables back whatever happened.
 func (t *settling) flushInnoDB(ctx context.Context) (err error) {
+	defer drivers.Undoing(ctx)()
 	defer func() { err = errors.Join(err, t.restore(ctx)) }()
 	for _, v := range flushSettings {
 		if _, has := t.vars[v.name]; !has {

@@ -8,6 +8,9 @@ import (
 	"io"
 	"syscall"
 	"testing"
+	"time"
+
+	"insertbench/drivers"
 )
 
 func TestNotifyContext(t *testing.T) {
@@ -29,6 +32,27 @@ func TestNotifyContext(t *testing.T) {
 			t.Errorf("a second signal exits with %d", code)
 		}
 		stop()
+	}
+}
+
+// A second signal waits for what is being put back on a server.
+func TestNotifyContextUndoing(t *testing.T) {
+	exits := make(chan Code, 1)
+	p := &Process{Stderr: io.Discard, Exit: func(c Code) { exits <- c }}
+	ctx, stop := p.NotifyContext(t.Context())
+	defer stop()
+	undone := drivers.Undoing(context.WithoutCancel(ctx))
+	raise(t, syscall.SIGINT)
+	<-ctx.Done()
+	raise(t, syscall.SIGTERM)
+	select {
+	case <-exits:
+		t.Error("it exits while something is left to put back")
+	case <-time.After(50 * time.Millisecond):
+	}
+	undone()
+	if code := <-exits; code != Terminated {
+		t.Errorf("a second signal exits with %d", code)
 	}
 }
 

@@ -8,8 +8,11 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"golang.org/x/term"
+
+	"insertbench/drivers"
 )
 
 // Process is all that a command takes from the operating system. Nothing else
@@ -36,11 +39,17 @@ func System() *Process {
 	}
 }
 
+// undoTimeout is what putting settings of a server back takes at most once a
+// second signal wants the process to end: two statements that take no lock.
+const undoTimeout = 3 * time.Second
+
 // NotifyContext gives a context that the first SIGINT, SIGTERM or SIGHUP ends,
-// with a *SignalError as its cause. A second signal exits at once. The
-// returned function gives the signals back and must be called.
+// with a *SignalError as its cause. A second signal exits at once, but for
+// what is being put back on a server, which has undoTimeout. The returned
+// function gives the signals back and must be called.
 func (p *Process) NotifyContext(parent context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(parent)
+	ctx, undoings := drivers.WithUndoings(ctx)
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	done := make(chan struct{})
@@ -52,6 +61,10 @@ func (p *Process) NotifyContext(parent context.Context) (context.Context, func()
 			case s := <-signals:
 				err := &SignalError{s}
 				if !first {
+					select {
+					case <-undoings.Undone():
+					case <-time.After(undoTimeout):
+					}
 					p.Exit(CodeOf(err))
 					return
 				}
