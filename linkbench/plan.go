@@ -83,7 +83,7 @@ func (p Plan) Prepare(ctx context.Context, w *stream.Workload, db Database) erro
 		return err
 	}
 	if p.Request {
-		return needIndex(ctx, w, db)
+		return needGraph(ctx, w, db)
 	}
 	return nil
 }
@@ -94,9 +94,10 @@ type layoutChecker interface {
 	CheckLayout(l Layout) error
 }
 
-// needIndex asks for a link of the first id, as requests do: databases are told
-// to use the index, and some refuse where there is none.
-func needIndex(ctx context.Context, w *stream.Workload, db Connections) (err error) {
+// needGraph asks for a link of the first id, as requests do: databases are told
+// to use the index, and some refuse where there is none. Then it looks for the
+// last ids, since requests on a graph that has fewer find little.
+func needGraph(ctx context.Context, w *stream.Workload, db Connections) (err error) {
 	c, err := db.OpenClient(ctx)
 	if err != nil {
 		return fmt.Errorf("open a connection to try a request: %w", err)
@@ -106,7 +107,32 @@ func needIndex(ctx context.Context, w *stream.Workload, db Connections) (err err
 	if err := c.ListLinks(ctx, &q, func(*graph.Link) {}); err != nil {
 		return drivers.Configf("try a request: %w; if the link table has no index id1_type, build it with linkbench index", err)
 	}
-	return nil
+	return needLastIDs(ctx, w, c)
+}
+
+// needLastIDs refuses a graph that holds nothing of the last ids. Requests may
+// have deleted some of a small graph's nodes and links, hardly those of so many.
+func needLastIDs(ctx context.Context, w *stream.Workload, c Client) error {
+	const tried = 64
+	cfg := w.Config()
+	if !cfg.GenerateNodes || cfg.MaxID1-cfg.StartID1 < tried {
+		return nil
+	}
+	var node graph.Node
+	for id := cfg.MaxID1 - 1; id >= cfg.MaxID1-tried; id-- {
+		found, err := c.GetNode(ctx, id, graph.NodeType, &node)
+		if err != nil {
+			return fmt.Errorf("look for the last nodes: %w", err)
+		}
+		links, err := c.CountLinks(ctx, id, graph.FirstLinkType)
+		if err != nil {
+			return fmt.Errorf("look for the last links: %w", err)
+		}
+		if found || links > 0 {
+			return nil
+		}
+	}
+	return drivers.Configf("the graph has none of the last %d ids below maxid1 %d: give the --maxid1 and --profile that it was loaded with", tried, cfg.MaxID1)
 }
 
 // NeedTables refuses a database without LinkBench's tables, as an error of

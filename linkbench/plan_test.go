@@ -165,3 +165,29 @@ func TestPrepareChecksLayoutBeforeDropping(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Requests on ids that were never loaded find little: the graph of another --maxid1 is refused. 300 ids hold 300 in
+// the tables; their last 64 are there, and those of 3,000 are not.
+func TestPrepareLooksForLastIDs(t *testing.T) {
+	db := memory.New()
+	if err := db.CreateTables(t.Context(), linkbench.Layout{FirstNewNode: 301}); err != nil {
+		t.Fatal(err)
+	}
+	l, err := db.OpenLoader(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := range int64(300) {
+		l.Nodes().Append(&graph.Node{ID: id + 1, Type: graph.NodeType})
+	}
+	if err := l.Nodes().Insert(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	requests := linkbench.Plan{Request: true}
+	for ids, want := range map[int64]error{300: nil, 3000: drivers.ErrConfig} {
+		w := workload(t, func(c *config.Config) { c.MaxID1 = ids + 1 })
+		if err := requests.Prepare(t.Context(), w, db); !errors.Is(err, want) {
+			t.Errorf("%d ids: %v, want %v", ids, err, want)
+		}
+	}
+}
