@@ -21,14 +21,30 @@ type Bench struct {
 	Writer *results.Writer
 	// State is what the tables hold.
 	State State
-	// Progress, if set, is called as a step begins with what it is to reach,
-	// in rows or seconds, and gives what each second's share is shown to.
-	Progress func(step, unit string, total int64) func(done int64, at time.Duration, maxUS int64)
+	// Progress, if set, is called as a step begins, and gives what each
+	// second's share is shown to.
+	Progress func(Goal) func(Progressed)
 
 	// unknown has, per client, the rows whose statements were never answered.
 	unknown []unknownRows
 	// number counts steps, so that each draws queries of its own.
 	number int
+}
+
+// Goal is what a step is to reach: Total of Unit, or what it can until Limit.
+// Beside is the unit of what it does beside, empty for nothing.
+type Goal struct {
+	Step, Unit, Beside string
+	Total              int64
+	Limit              time.Duration
+}
+
+// Progressed is a second's share: what was done of the goal's units, the
+// offset from the step's start, and the slowest statement.
+type Progressed struct {
+	Done, Beside int64
+	At           time.Duration
+	MaxUS        int64
 }
 
 // unknownRows are rows that may have been inserted, or deleted, or not.
@@ -102,28 +118,45 @@ func (b *Bench) index(ctx context.Context, s Step) (results.Step, error) {
 }
 
 // shown is what a step's intervals are shown to; nil where nobody looks. rows
-// are those to reach; where there are none the seconds are shown.
+// are those to reach; where there are none time ends the step, and where it
+// has no operation that counts, as settling, the seconds are shown.
 func (b *Bench) shown(s Step, rows int64) func(*load.Interval) {
 	if b.Progress == nil {
 		return nil
 	}
-	unit, total := "rows", rows
-	if rows == 0 {
-		unit, total = "s", max(1, int64(s.Seconds))
+	goal := Goal{Step: s.Name, Unit: "rows", Total: rows}
+	counts := s.Writers > 0 || s.Readers > 0
+	switch {
+	case rows > 0:
+	case !counts:
+		goal.Unit, goal.Total = "s", max(1, int64(s.Seconds))
+	default:
+		goal.Limit = time.Duration(s.Seconds * float64(time.Second))
 	}
-	show := b.Progress(s.Name, unit, total)
+	if counts && s.Writers == 0 {
+		goal.Unit = "queries"
+	}
+	if s.Writers > 0 && s.Readers > 0 {
+		goal.Beside = "queries"
+	}
+	show := b.Progress(goal)
 	var seconds int64
 	return func(iv *load.Interval) {
-		done := iv.Ops[0].Units
-		if rows == 0 {
-			done = int64(iv.End.Seconds()) - seconds
-			seconds += done
+		last := len(iv.Ops) - 1
+		p := Progressed{Done: iv.Ops[0].Units, At: iv.End}
+		switch {
+		case goal.Unit == "s":
+			p.Done = int64(iv.End.Seconds()) - seconds
+			seconds += p.Done
+		case goal.Unit == "queries":
+			p.Done = iv.Ops[last].Units
+		case goal.Beside != "":
+			p.Beside = iv.Ops[last].Units
 		}
-		var slowest int64
 		for _, op := range iv.Ops {
-			slowest = max(slowest, op.MaxUS)
+			p.MaxUS = max(p.MaxUS, op.MaxUS)
 		}
-		show(done, iv.End, slowest)
+		show(p)
 	}
 }
 

@@ -162,10 +162,19 @@ func runSteps(ctx context.Context, p *cli.Process, cfg stepsConfig) (err error) 
 // finishSteps runs the steps, verifies, and saves and prints what came of it.
 func finishSteps(ctx context.Context, p *cli.Process, s *cli.Session, b *ibench.Bench, cfg stepsConfig) error {
 	var progress *cli.Progress
-	b.Progress = func(step, unit string, total int64) func(int64, time.Duration, int64) {
+	b.Progress = func(g ibench.Goal) func(ibench.Progressed) {
 		progress.Done()
-		progress = s.Progress(step, unit, total)
-		return func(done int64, at time.Duration, maxUS int64) { progress.Add(done, at, maxUS) }
+		if g.Limit > 0 {
+			progress = s.TimedProgress(g.Step, g.Unit, g.Limit)
+		} else {
+			progress = s.Progress(g.Step, g.Unit, g.Total)
+		}
+		return func(p ibench.Progressed) {
+			if g.Beside != "" {
+				progress.Beside(p.Beside, g.Beside)
+			}
+			progress.Add(p.Done, p.At, p.MaxUS)
+		}
 	}
 	var err error
 	for i, step := range cfg.Steps {

@@ -24,7 +24,10 @@ type Progress struct {
 	limit time.Duration
 	done  int64
 	maxUS int64
-	bar   *progressbar.ProgressBar
+	// beside is done of another unit, as queries beside inserts.
+	beside     int64
+	besideUnit string
+	bar        *progressbar.ProgressBar
 	// next is when the next plain line is due; printed and printedAt are what
 	// the last one said.
 	next      time.Duration
@@ -68,6 +71,22 @@ func (g *Progress) Show(iv *load.Interval) {
 	g.Add(iv.Units(), iv.End, slowest)
 }
 
+// Beside counts units of another kind, which the next Add shows too.
+func (g *Progress) Beside(units int64, unit string) {
+	if g != nil {
+		g.beside += units
+		g.besideUnit = unit
+	}
+}
+
+// besideRate says what is done beside, after a comma.
+func (g *Progress) besideRate(at time.Duration) string {
+	if g.besideUnit == "" {
+		return ""
+	}
+	return fmt.Sprintf(", %.0f %s/s", float64(g.beside)/at.Seconds(), g.besideUnit)
+}
+
 // Add shows that units more were done by an offset from the step's start, and
 // the slowest statement among them, in microseconds. A nil Progress, that of a
 // quiet run, shows nothing.
@@ -81,10 +100,10 @@ func (g *Progress) Add(units int64, at time.Duration, maxUS int64) {
 	if g.bar != nil {
 		// A terminal that can't be drawn on is no reason to stop.
 		if g.limit > 0 {
-			g.bar.Describe(fmt.Sprintf("%s, %.0f %s/s, slowest %s", g.name, rate, g.unit, seconds(g.maxUS)))
+			g.bar.Describe(fmt.Sprintf("%s, %.0f %s/s%s, slowest %s", g.name, rate, g.unit, g.besideRate(at), seconds(g.maxUS)))
 			_ = g.bar.Set64(int64(min(at, g.limit).Seconds()))
 		} else {
-			g.bar.Describe(fmt.Sprintf("%s, slowest %s", g.name, seconds(g.maxUS)))
+			g.bar.Describe(fmt.Sprintf("%s%s, slowest %s", g.name, g.besideRate(at), seconds(g.maxUS)))
 			_ = g.bar.Add64(units)
 		}
 		return
@@ -96,8 +115,8 @@ func (g *Progress) Add(units int64, at time.Duration, maxUS int64) {
 		g.next += plainEvery
 	}
 	reached, left := g.reached(at, rate)
-	fmt.Fprintf(g.out, "%s: %s, %.0f %s/s (lately %.0f), slowest %s, %s left\n", g.name, reached, rate, g.unit,
-		float64(g.done-g.printed)/(at-g.printedAt).Seconds(), seconds(g.maxUS), left)
+	fmt.Fprintf(g.out, "%s: %s, %.0f %s/s (lately %.0f)%s, slowest %s, %s left\n", g.name, reached, rate, g.unit,
+		float64(g.done-g.printed)/(at-g.printedAt).Seconds(), g.besideRate(at), seconds(g.maxUS), left)
 	g.printed, g.printedAt = g.done, at
 }
 

@@ -62,6 +62,20 @@ request: 30 of 30 s (100.0%), 6000 requests, 200 requests/s (lately 200), slowes
 	}
 }
 
+// Queries beside inserts have a rate of their own: 900 a second of 9,000 in 10 s.
+func TestProgressBeside(t *testing.T) {
+	var out bytes.Buffer
+	g := (&Process{Stderr: &out}).NewTimedProgress("oltp", "rows", 20*time.Second)
+	for s := 1; s <= 10; s++ {
+		g.Beside(900, "queries")
+		g.Add(200, time.Duration(s)*time.Second, 1000)
+	}
+	want := "oltp: 10 of 20 s (50.0%), 2000 rows, 200 rows/s (lately 200), 900 queries/s, slowest 0.001 s, 10s left\n"
+	if out.String() != want {
+		t.Errorf("got:\n%swant:\n%s", &out, want)
+	}
+}
+
 func TestDrawnProgress(t *testing.T) {
 	var out bytes.Buffer
 	g := (&Process{Stderr: &out, Terminal: true}).NewProgress("load", "rows", 100)
