@@ -63,8 +63,13 @@ func TestEveryPlanFlagIsRecorded(t *testing.T) {
 	if err := os.WriteFile(file, []byte("[[step]]\nname = 'fill'\ndo = 'load'\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	program := filepath.Join(t.TempDir(), "mariadbd") // says what a server says, and is none
+	if err := os.WriteFile(program, []byte("#!/bin/sh\necho 'mariadbd  Ver 10.11.6-MariaDB for Linux on x86_64 (test)'\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
 	cfg, o := newRun()
 	checkFlags(t, planFlags(o, cfg), resolvedRun, map[string]stepFlag{
+		"restart-server":    {"--restart-server", []string{"--server=" + program}, `"restart_server":true`},
 		"plan":              {"--plan=" + file, nil, `"steps":[{"name":"fill","do":"load","rows":250000`},
 		"rates":             {"--rates=300:point", nil, `"name":"qp300"`},
 		"query-seconds":     {"--query-seconds=7.5", nil, `"seconds":7.5`},
