@@ -1,4 +1,4 @@
-// Package mongo runs the Insert Benchmark against servers that speak the
+// Package mongo runs both benchmarks against servers that speak the
 // MongoDB protocol: mongod with any storage engine, mongos, Percona Server
 // for MongoDB, FerretDB and others.
 //

@@ -1,4 +1,4 @@
-// Package mysql runs the Insert Benchmark on servers that speak MySQL's
+// Package mysql runs both benchmarks on servers that speak MySQL's
 // protocol: MySQL, MariaDB, Percona Server, with any storage engine.
 package mysql
 

@@ -100,9 +100,6 @@ func (g *Graph) openGraph(ctx context.Context, mode graphMode) (*graphLink, erro
 	if err := g.readIsolation(l); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
-	if err := conn.block(g.statementTimeout); err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
 	return l, nil
 }
 

@@ -165,7 +165,7 @@ func BenchmarkGraphRequests(b *testing.B) {
 }
 
 func benchmarkRequests(b *testing.B, engine string, p config.Profile) {
-	const ids, requests, rounds = 20000, 40000, 5
+	const ids, requests, rounds = 20000, 100_000, 3
 	cfg := benchConfig(b, engine)
 	g := graphDatabase(b, cfg, linkbench.Layout{Index: linkbench.IndexCovering, FirstNewNode: ids + 1})
 	w := benchWorkload(b, p, ids, requests)
@@ -182,19 +182,22 @@ func benchmarkRequests(b *testing.B, engine string, p config.Profile) {
 	if _, _, err := linkbench.Load(b.Context(), w, session); err != nil {
 		b.Fatal(err)
 	}
+	var rowsPerList float64
 	var ratios, requestUS, queryUS, perSecond, queriesPerSecond []float64
-	for range rounds {
+	for round := range rounds { // of requests of its own: the same adds again would find their links
 		cpu, begin := clientCPU(b), time.Now()
 		pointQueries(b, cfg, ids, requests)
 		queryUS = append(queryUS, us(clientCPU(b)-cpu, requests))
 		queriesPerSecond = append(queriesPerSecond, requests/time.Since(begin).Seconds())
 		cpu, begin = clientCPU(b), time.Now()
-		_, stats, err := linkbench.Requests(b.Context(), w, linkbench.RequestPlan{}, session)
+		_, stats, err := linkbench.Requests(b.Context(), w, linkbench.RequestPlan{FirstRequester: 2 * round, AllRequesters: 2 * rounds}, session)
 		if err != nil {
 			b.Fatal(err)
 		}
 		requestUS = append(requestUS, us(clientCPU(b)-cpu, requests))
 		perSecond = append(perSecond, requests/time.Since(begin).Seconds())
+		lists := stats.Ops[graph.ListLinks]
+		rowsPerList = float64(lists.Rows) / float64(lists.Done)
 		trips := float64(requests)
 		for _, o := range stats.Ops {
 			trips += float64(o.Switched + 2*o.Retries) // a second packet; a rollback and the whole again
@@ -202,6 +205,7 @@ func benchmarkRequests(b *testing.B, engine string, p config.Profile) {
 		n := len(queryUS) - 1
 		ratios = append(ratios, requestUS[n]/(queryUS[n]*trips/requests))
 	}
+	b.ReportMetric(rowsPerList, "rows/list")
 	b.ReportMetric(median(requestUS), "cpu_us/request")
 	b.ReportMetric(median(queryUS), "cpu_us/query")
 	b.ReportMetric(median(ratios), "ratio")

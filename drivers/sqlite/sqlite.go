@@ -1,4 +1,4 @@
-// Package sqlite runs the Insert Benchmark on an SQLite file inside this
+// Package sqlite runs both benchmarks on an SQLite file inside this
 // process, for a run that needs no server.
 package sqlite
 

@@ -1,4 +1,4 @@
-// Package sqltext has the statements of the Insert Benchmark that MySQL and
+// Package sqltext has the statements of both benchmarks that MySQL and
 // SQLite both take: the multi-row INSERT, built as text in a reused buffer, and
 // the sums that verification compares.
 package sqltext
