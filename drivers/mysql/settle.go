@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"time"
@@ -155,15 +156,39 @@ func (t *settling) restore(ctx context.Context) error {
 		if !has {
 			continue
 		}
-		now, err := t.pairs(ctx, "SHOW GLOBAL VARIABLES LIKE '"+v.name+"'")
-		if err == nil && now[v.name] != old {
-			err = t.set(ctx, v.name, old)
-		}
-		if err != nil {
+		if err := t.putBack(ctx, v.name, old); err != nil {
 			errs = append(errs, fmt.Errorf("putting %s back to %s, which must now be done by hand: %w", v.name, old, err))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// putBack sets a variable to what it was. What made Settle fail may be over
+// in a moment (too many connections, a connection killed), so it tries again;
+// but not where nobody listens: that server has lost its variables anyway.
+func (t *settling) putBack(ctx context.Context, name, old string) error {
+	for {
+		now, err := t.pairs(ctx, "SHOW GLOBAL VARIABLES LIKE '"+name+"'")
+		if err == nil && now[name] != old {
+			err = t.set(ctx, name, old)
+		}
+		var gone *net.OpError
+		if err == nil || errors.As(err, &gone) || !sleep(ctx, pollEvery) {
+			return err
+		}
+	}
+}
+
+// sleep is false if the context ended first.
+func sleep(ctx context.Context, long time.Duration) bool {
+	timer := time.NewTimer(long)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
 }
 
 // compactRocksDB flushes the memtables, lets compactions end, and compacts
@@ -272,11 +297,7 @@ func (t *settling) until(ctx context.Context, done func() (bool, error)) (bool, 
 		if left <= 0 {
 			return false, nil
 		}
-		timer := time.NewTimer(min(left, pollEvery))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
+		if !sleep(ctx, min(left, pollEvery)) {
 			return false, ctx.Err()
 		}
 	}
