@@ -2,7 +2,6 @@ package ibench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -165,11 +164,11 @@ func (t *settleTask) Do(_ context.Context, rec *load.Recorder) (load.Done, error
 	defer t.cancel()
 	var err error
 	t.settled, err = t.db.Settle(t.ctx, t.tables, t.limit)
+	if err != nil && t.ctx.Err() != nil { // the user's doing, not an error of the database
+		return load.Done{}, fmt.Errorf("bring the database to rest: interrupted: %w", err)
+	}
 	if err != nil {
 		rec.Error(drivers.CodeOf(err), "fatal")
-		if errors.Is(err, context.Canceled) {
-			return load.Done{}, fmt.Errorf("bring the database to rest: interrupted: %w", err)
-		}
 		return load.Done{}, fmt.Errorf("bring the database to rest: %w", err)
 	}
 	return load.Done{}, nil

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/go-sql-driver/mysql"
+
 	"insertbench/drivers"
 	"insertbench/ibench"
 )
@@ -56,7 +58,8 @@ type settling struct {
 }
 
 // within does what the deadline may cut off, which isn't an error: the server
-// may go on with it.
+// may go on with it. So it may when ctx ends, and then what was under way is
+// noted, too.
 func (t *settling) within(ctx context.Context, doing string, do func(context.Context) error) error {
 	bounded, cancel := context.WithDeadline(ctx, t.deadline)
 	defer cancel()
@@ -65,6 +68,9 @@ func (t *settling) within(ctx context.Context, doing string, do func(context.Con
 		t.late = true
 		t.unverifiedf("%s had not ended when the time was up", doing)
 		return nil
+	}
+	if err != nil && ctx.Err() != nil {
+		t.unverifiedf("%s had not ended when it was interrupted", doing)
 	}
 	return err
 }
@@ -119,12 +125,21 @@ var flushSettings = []struct{ name, value string }{
 // none, and puts the variables back whatever happened.
 func (t *settling) flushInnoDB(ctx context.Context) (err error) {
 	defer drivers.Undoing(ctx)()
-	defer func() { err = errors.Join(err, t.restore(ctx)) }()
+	defer func() {
+		left := t.restore(ctx)
+		if left != nil && ctx.Err() != nil {
+			t.unverifiedf("%v", left) // an interrupted step tells no error but the interruption
+		}
+		err = errors.Join(err, left)
+	}()
 	for _, v := range flushSettings {
 		if _, has := t.vars[v.name]; !has {
 			continue
 		}
-		if err := t.set(ctx, v.name, v.value); err != nil {
+		var refused *mysql.MySQLError
+		if err := t.set(ctx, v.name, v.value); err != nil && !errors.As(err, &refused) {
+			return err
+		} else if err != nil {
 			t.unverifiedf("dirty pages may be left: %v; grant the user SUPER or SYSTEM_VARIABLES_ADMIN", err)
 			return nil
 		}
@@ -308,6 +323,8 @@ const pollEvery = 500 * time.Millisecond
 // end notes what was found at the end of a wait.
 func (t *settling) end(reached bool, err error, found string) {
 	switch {
+	case errors.Is(err, context.Canceled):
+		t.unverifiedf("not at rest when it was interrupted: %s", found)
 	case err != nil:
 	case reached:
 		t.out.Verified = append(t.out.Verified, found)
