@@ -32,11 +32,13 @@ type Bench struct {
 }
 
 // Goal is what a step is to reach: Total of Unit, or what it can until Limit.
-// Beside is the unit of what it does beside, empty for nothing.
+// Beside is the unit of what it does beside, empty for nothing. Waiting, if
+// set, is what it waits for at the moment, empty where that isn't known.
 type Goal struct {
 	Step, Unit, Beside string
 	Total              int64
 	Limit              time.Duration
+	Waiting            func() string
 }
 
 // Progressed is a second's share: what was done of the goal's units, the
@@ -121,13 +123,17 @@ func (b *Bench) index(ctx context.Context, s Step) (results.Step, error) {
 // are those to reach; where there are none time ends the step, and where it
 // has no operation that counts, as settling, the seconds are shown.
 func (b *Bench) shown(s Step, rows int64) func(*load.Interval) {
+	return b.shownAs(s, Goal{Step: s.Name, Unit: "rows", Total: rows})
+}
+
+// shownAs is shown for a goal whose unit follows from the step.
+func (b *Bench) shownAs(s Step, goal Goal) func(*load.Interval) {
 	if b.Progress == nil {
 		return nil
 	}
-	goal := Goal{Step: s.Name, Unit: "rows", Total: rows}
 	counts := s.Writers > 0 || s.Readers > 0
 	switch {
-	case rows > 0:
+	case goal.Total > 0:
 	case !counts:
 		goal.Unit, goal.Total = "s", max(1, int64(s.Seconds))
 	default:

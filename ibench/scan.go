@@ -122,12 +122,13 @@ func (b *Bench) settle(ctx context.Context, s Step) (results.Step, error) {
 		return results.Step{}, err
 	}
 	task := &settleTask{db: db, limit: time.Duration(s.LimitSeconds * float64(time.Second))}
+	ctx, waiting := drivers.WithWaiting(ctx)
 	task.ctx, task.cancel = context.WithCancel(ctx)
 	for t := range b.Config.Tables {
 		task.tables = append(task.tables, TableName(t))
 	}
 	done, err := b.Meter.Run(ctx, b.Writer, step.Spec{
-		Name: s.Name, Kind: results.KindSettle, Server: b.DB, Progress: b.shown(Step{Name: s.Name, Seconds: s.LimitSeconds}, 0),
+		Name: s.Name, Kind: results.KindSettle, Server: b.DB, Progress: b.shownAs(Step{Seconds: s.LimitSeconds}, Goal{Step: s.Name, Waiting: waiting.Text}),
 		More: heldBytes(b.Config, b.State.Rows()),
 		Run:  load.Run{Ops: []string{"settle"}, Workers: []load.Worker{{Task: task}}},
 	})

@@ -173,6 +173,9 @@ func finishSteps(ctx context.Context, p *cli.Process, s *cli.Session, b *ibench.
 			if g.Beside != "" {
 				progress.Beside(p.Beside, g.Beside)
 			}
+			if g.Waiting != nil {
+				progress.WaitingFor(g.Waiting())
+			}
 			progress.Add(p.Done, p.At, p.MaxUS)
 		}
 	}

@@ -63,6 +63,7 @@ type settling struct {
 func (t *settling) within(ctx context.Context, doing string, do func(context.Context) error) error {
 	bounded, cancel := context.WithDeadline(ctx, t.deadline)
 	defer cancel()
+	drivers.WaitingFor(ctx, "%s", doing)
 	err := do(bounded)
 	if err != nil && bounded.Err() != nil && ctx.Err() == nil {
 		t.late = true
@@ -152,6 +153,7 @@ func (t *settling) flushInnoDB(ctx context.Context) (err error) {
 			return false, err
 		}
 		_, err = fmt.Sscan(status["innodb_buffer_pool_pages_dirty"], &dirty)
+		drivers.WaitingFor(ctx, "%d dirty pages in InnoDB's buffer pool", dirty)
 		return dirty <= maxDirtyPages, err
 	})
 	t.end(reached, err, fmt.Sprintf("%d dirty pages in InnoDB's buffer pool", dirty))
@@ -225,6 +227,7 @@ func (t *settling) compactRocksDB(ctx context.Context, tables []string) error {
 	t.didf("flushed the memtables")
 	idle := func() (bool, error) {
 		n, err := t.rocksPending(ctx, families)
+		drivers.WaitingFor(ctx, "%d flushes and compactions pending", n)
 		return n == 0, err
 	}
 	if reached, err := t.until(ctx, idle); err != nil || !reached {
@@ -253,6 +256,7 @@ func (t *settling) compactRocksDB(ctx context.Context, tables []string) error {
 		}
 		var err error
 		files, err = t.rocksSum(ctx, "SELECT COALESCE(SUM(VALUE), 0) FROM information_schema.ROCKSDB_COMPACTION_STATS WHERE LEVEL = 'L0' AND TYPE = 'NumFiles' AND CF_NAME IN ", families)
+		drivers.WaitingFor(ctx, "%d files in level 0", files)
 		return files == 0, err
 	})
 	t.end(reached, err, fmt.Sprintf("%d files in level 0, no flush or compaction pending", files))

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"insertbench/drivers"
 	"insertbench/drivers/mysql"
 	"insertbench/ibench"
 	"insertbench/internal/server/servertest"
@@ -99,12 +100,16 @@ func TestSettleRestores(t *testing.T) {
 					cancel()
 				}()
 			}
-			got, err := db.Settle(ctx, []string{"pi1"}, c.limit)
+			watched, waiting := drivers.WithWaiting(ctx)
+			got, err := db.Settle(watched, []string{"pi1"}, c.limit)
 			if err != nil && !c.interrupt {
 				t.Errorf("Settle gave %+v, %v", got, err)
 			}
 			if !c.interrupt && c.limit == time.Minute && (len(got.Verified) != 1 || len(got.Unverified) != 0) {
 				t.Errorf("Settle gave %+v, want it verified", got)
+			}
+			if text := waiting.Text(); c.limit == time.Minute && !c.interrupt && !strings.HasSuffix(text, " dirty pages in InnoDB's buffer pool") {
+				t.Errorf("at last it waited for %q", text)
 			}
 			if c.limit == time.Nanosecond && len(got.Verified)+len(got.Unverified) != 1 {
 				t.Errorf("Settle gave %+v, want one word on how it ended", got)

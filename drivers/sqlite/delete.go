@@ -99,6 +99,7 @@ func (s *Server) Settle(ctx context.Context, tables []string, limit time.Duratio
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var busy, log, moved int64
+	drivers.WaitingFor(ctx, "checkpointing the log")
 	if err := s.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &log, &moved); err != nil {
 		return out, fmt.Errorf("checkpointing SQLite file %s: %w", s.path, err)
 	}
@@ -115,6 +116,7 @@ func (s *Server) Settle(ctx context.Context, tables []string, limit time.Duratio
 		}
 		statements = append(statements, "ANALYZE "+table)
 	}
+	drivers.WaitingFor(ctx, "analyzing the tables")
 	// All of an index is read unless the sample is bounded (pragma.html#pragma_analysis_limit).
 	if err := s.write(ctx, "analyzing the tables of SQLite file "+s.path, append([]string{"PRAGMA analysis_limit=1000"}, statements...)); err != nil {
 		return out, err

@@ -27,7 +27,9 @@ type Progress struct {
 	// beside is done of another unit, as queries beside inserts.
 	beside     int64
 	besideUnit string
-	bar        *progressbar.ProgressBar
+	// waiting is what a step waits for that has nothing to count but seconds.
+	waiting string
+	bar     *progressbar.ProgressBar
 	// next is when the next plain line is due; printed and printedAt are what
 	// the last one said.
 	next      time.Duration
@@ -38,7 +40,11 @@ type Progress struct {
 // NewProgress begins the progress of a step of so many units, as rows.
 func (p *Process) NewProgress(name, unit string, total int64) *Progress {
 	g := &Progress{out: p.Stderr, name: name, unit: unit, total: total, next: plainEvery}
-	if p.Terminal {
+	switch {
+	case !p.Terminal:
+	case unit == "s": // a second takes a second
+		g.bar = p.newBar(name, unit, total)
+	default:
 		g.bar = p.newBar(name, unit, total, progressbar.OptionShowIts())
 	}
 	return g
@@ -79,6 +85,13 @@ func (g *Progress) Beside(units int64, unit string) {
 	}
 }
 
+// WaitingFor says what the next Add shows in place of rates.
+func (g *Progress) WaitingFor(what string) {
+	if g != nil {
+		g.waiting = what
+	}
+}
+
 // besideRate says what is done beside, after a comma.
 func (g *Progress) besideRate(at time.Duration) string {
 	if g.besideUnit == "" {
@@ -99,7 +112,10 @@ func (g *Progress) Add(units int64, at time.Duration, maxUS int64) {
 	rate := float64(g.done) / at.Seconds()
 	if g.bar != nil {
 		// A terminal that can't be drawn on is no reason to stop.
-		if g.limit > 0 {
+		if g.waiting != "" {
+			g.bar.Describe(g.name + ": " + g.waiting)
+			_ = g.bar.Add64(units)
+		} else if g.limit > 0 {
 			g.bar.Describe(fmt.Sprintf("%s, %.0f %s/s%s, slowest %s", g.name, rate, g.unit, g.besideRate(at), seconds(g.maxUS)))
 			_ = g.bar.Set64(int64(min(at, g.limit).Seconds()))
 		} else {
@@ -115,6 +131,10 @@ func (g *Progress) Add(units int64, at time.Duration, maxUS int64) {
 		g.next += plainEvery
 	}
 	reached, left := g.reached(at, rate)
+	if g.waiting != "" {
+		fmt.Fprintf(g.out, "%s: %s, %s\n", g.name, reached, g.waiting)
+		return
+	}
 	fmt.Fprintf(g.out, "%s: %s, %.0f %s/s (lately %.0f)%s, slowest %s, %s left\n", g.name, reached, rate, g.unit,
 		float64(g.done-g.printed)/(at-g.printedAt).Seconds(), g.besideRate(at), seconds(g.maxUS), left)
 	g.printed, g.printedAt = g.done, at

@@ -62,6 +62,24 @@ request: 30 of 30 s (100.0%), 6000 requests, 200 requests/s (lately 200), slowes
 	}
 }
 
+// A step that waits says for what, as far as it knows, in place of a rate.
+func TestProgressWaiting(t *testing.T) {
+	var out bytes.Buffer
+	g := (&Process{Stderr: &out}).NewProgress("settle", "s", 40)
+	for s := 1; s <= 20; s++ {
+		g.WaitingFor([]string{"analyzing pi1", "17 dirty pages in InnoDB's buffer pool"}[s/11])
+		g.Add(1, time.Duration(s)*time.Second, 0)
+	}
+	want := `settle: 10 of 40 s (25.0%), analyzing pi1
+settle: 20 of 40 s (50.0%), 17 dirty pages in InnoDB's buffer pool
+`
+	if out.String() != want {
+		t.Errorf("got:\n%swant:\n%s", &out, want)
+	}
+	var quiet *Progress
+	quiet.WaitingFor("nothing")
+}
+
 // Queries beside inserts have a rate of their own: 900 a second of 9,000 in 10 s.
 func TestProgressBeside(t *testing.T) {
 	var out bytes.Buffer
