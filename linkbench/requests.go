@@ -30,6 +30,9 @@ type RequestPlan struct {
 // connections and with the same streams. The steps it returns are valid as far
 // as the run came.
 func Requests(ctx context.Context, w *stream.Workload, p RequestPlan, s Session) ([]results.Step, RequestStats, error) {
+	if db, ok := s.DB.(Announced); ok {
+		defer db.Announce(w.Config().Run.Requesters)()
+	}
 	tasks, err := openRequesters(ctx, w, p, s.DB)
 	defer func() {
 		for _, t := range tasks {

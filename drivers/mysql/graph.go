@@ -22,6 +22,8 @@ type Graph struct {
 	*Server
 	// isolation is that of the clients, read back from one of them.
 	isolation string
+	// inKernel says that connections wait outside the runtime's poller.
+	inKernel bool
 }
 
 var _ linkbench.Database = (*Graph)(nil)
@@ -99,6 +101,11 @@ func (g *Graph) openGraph(ctx context.Context, mode graphMode) (*graphLink, erro
 	}
 	if err := g.readIsolation(l); err != nil {
 		return nil, errors.Join(err, l.Close())
+	}
+	if g.inKernel {
+		if err := conn.block(g.statementTimeout); err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
 	}
 	return l, nil
 }
