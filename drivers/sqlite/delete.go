@@ -94,14 +94,37 @@ func (d *deleter) Close() error {
 }
 
 // Settle moves the log into the file and empties it, and gathers statistics.
+// What had not ended at the limit is rolled back, and noted.
 func (s *Server) Settle(ctx context.Context, tables []string, limit time.Duration) (ibench.Settled, error) {
 	var out ibench.Settled
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	bounded, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	cutOff := func(err error, doing string) bool {
+		late := err != nil && bounded.Err() != nil && ctx.Err() == nil
+		if late {
+			out.Unverified = append(out.Unverified, doing+" had not ended when the time was up")
+		}
+		return late
+	}
+	err := s.checkpoint(bounded, &out)
+	if cutOff(err, "checkpointing the log") {
+		return out, nil
+	}
+	if err != nil {
+		return out, err
+	}
+	err = s.analyze(bounded, tables, &out)
+	if cutOff(err, "analyzing the tables") {
+		return out, nil
+	}
+	return out, err
+}
+
+func (s *Server) checkpoint(ctx context.Context, out *ibench.Settled) error {
 	var busy, log, moved int64
 	drivers.WaitingFor(ctx, "checkpointing the log")
 	if err := s.db.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &log, &moved); err != nil {
-		return out, fmt.Errorf("checkpointing SQLite file %s: %w", s.path, err)
+		return fmt.Errorf("checkpointing SQLite file %s: %w", s.path, err)
 	}
 	out.Actions = append(out.Actions, "checkpointed the log with TRUNCATE")
 	if busy == 0 && log == moved {
@@ -109,18 +132,22 @@ func (s *Server) Settle(ctx context.Context, tables []string, limit time.Duratio
 	} else {
 		out.Unverified = append(out.Unverified, fmt.Sprintf("%d of %d pages of the log were moved; another connection reads or writes", moved, log))
 	}
-	var statements []string
+	return nil
+}
+
+func (s *Server) analyze(ctx context.Context, tables []string, out *ibench.Settled) error {
+	// All of an index is read unless the sample is bounded (pragma.html#pragma_analysis_limit).
+	statements := []string{"PRAGMA analysis_limit=1000"}
 	for _, table := range tables {
 		if err := ibench.CheckTableName(table); err != nil {
-			return out, err
+			return err
 		}
 		statements = append(statements, "ANALYZE "+table)
 	}
 	drivers.WaitingFor(ctx, "analyzing the tables")
-	// All of an index is read unless the sample is bounded (pragma.html#pragma_analysis_limit).
-	if err := s.write(ctx, "analyzing the tables of SQLite file "+s.path, append([]string{"PRAGMA analysis_limit=1000"}, statements...)); err != nil {
-		return out, err
+	if err := s.write(ctx, "analyzing the tables of SQLite file "+s.path, statements); err != nil {
+		return err
 	}
 	out.Actions = append(out.Actions, "analyzed each table with a limit of 1000 rows")
-	return out, nil
+	return nil
 }
