@@ -27,7 +27,7 @@ func TestGraphKilledAndRestarted(t *testing.T) {
 	program := servertest.MariaDBProgram(t)
 	for _, engine := range []string{"innodb", "rocksdb"} {
 		t.Run(engine, func(t *testing.T) {
-			cfg := server.Config{Program: program, Engine: engine, DataDir: t.TempDir(), ExtraArgs: []string{"--skip-name-resolve"}}
+			cfg := killable(t, program, engine)
 			acked := requestUntilKilled(t, cfg, engine)
 			s, err := server.Start(t.Context(), cfg)
 			if err != nil {
