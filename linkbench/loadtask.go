@@ -232,6 +232,7 @@ func (t *loadTask) ready(op int) bool {
 // Do sends the batch that is ready. One that the server rolled back is sent
 // again; one whose outcome is unknown never is.
 func (t *loadTask) Do(ctx context.Context, rec *load.Recorder) (load.Done, error) {
+	rec.Sending(t.pending.rows())
 	_, err := t.retrier.do(ctx, rec, t.send)
 	if err == nil {
 		t.acked.add(t.pending)

@@ -108,6 +108,11 @@ func (t *requestTask) Next() bool {
 func (t *requestTask) Do(ctx context.Context, rec *load.Recorder) (load.Done, error) {
 	op := t.req.Op
 	stats := &t.stats.Ops[op]
+	if op.Writes() {
+		rec.Sending(1)
+	} else {
+		rec.Sending(0) // a read that never returns leaves nothing unknown
+	}
 	retries, err := t.retrier.do(ctx, rec, t.send)
 	stats.Retries += retries
 	if err == nil {
