@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"time"
 
 	"insertbench/drivers"
 	"insertbench/ibench"
@@ -12,10 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/bson"
 )
 
-var (
-	_ ibench.DeletingDatabase = (*Server)(nil)
-	_ ibench.Settler          = (*Server)(nil)
-)
+var _ ibench.DeletingDatabase = (*Server)(nil)
 
 // OpenDeleter opens a connection for one client's deletes. The delete command
 // has no limit beside 1, so the next n keys are named by their ends: keys are
@@ -135,36 +131,4 @@ func (d *deleter) Delete(_ context.Context, n int) (int64, error) {
 	}
 	d.from += deleted
 	return deleted, nil
-}
-
-// Settle has the server write a checkpoint. Servers without fsync are said to
-// have none.
-func (s *Server) Settle(ctx context.Context, _ []string, limit time.Duration) (ibench.Settled, error) {
-	var out ibench.Settled
-	bounded, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	_, err := runOn(bounded, s.client.Database("admin"), bson.D{{Key: "fsync", Value: int32(1)}})
-	switch {
-	case ctx.Err() != nil:
-		return out, ctx.Err()
-	case bounded.Err() != nil:
-		out.Unverified = append(out.Unverified, "fsync had not ended when the time was up")
-		return out, nil
-	case err != nil:
-		out.Unverified = append(out.Unverified, fmt.Sprintf("the server took no fsync (%s)", s.cfg.redact(err)))
-		return out, nil
-	}
-	out.Actions = append(out.Actions, "wrote a checkpoint with fsync")
-	status, err := s.short(ctx, s.client.Database("admin"), bson.D{{Key: "serverStatus", Value: int32(1)}})
-	if err != nil {
-		out.Unverified = append(out.Unverified, "the server doesn't say what is left in memory")
-		return out, nil
-	}
-	dirty, ok := status.Lookup("wiredTiger", "cache", "tracked dirty bytes in the cache").AsInt64OK()
-	if !ok {
-		out.Unverified = append(out.Unverified, "the server doesn't say what is left in memory")
-		return out, nil
-	}
-	out.Verified = append(out.Verified, fmt.Sprintf("%d dirty bytes in WiredTiger's cache after the checkpoint", dirty))
-	return out, nil
 }
