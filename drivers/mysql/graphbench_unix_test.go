@@ -164,11 +164,10 @@ func BenchmarkGraphRequests(b *testing.B) {
 	}
 }
 
-func benchmarkRequests(b *testing.B, engine string, p config.Profile) {
-	const ids, requests, rounds = 20000, 100_000, 3
-	cfg := benchConfig(b, engine)
-	g := graphDatabase(b, cfg, linkbench.Layout{Index: linkbench.IndexCovering, FirstNewNode: ids + 1})
-	w := benchWorkload(b, p, ids, requests)
+// loadedGraph is a graph to send requests to.
+func loadedGraph(b *testing.B, cfg mysql.Config, w *stream.Workload) linkbench.Session {
+	b.Helper()
+	g := graphDatabase(b, cfg, linkbench.Layout{Index: linkbench.IndexCovering, FirstNewNode: w.Config().MaxID1})
 	m, err := step.NewMeter(iostat.Root{}, step.Target{Server: g})
 	if err != nil {
 		b.Fatal(err)
@@ -177,11 +176,19 @@ func benchmarkRequests(b *testing.B, engine string, p config.Profile) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	defer out.Close()
+	b.Cleanup(func() { out.Close() })
 	session := linkbench.Session{DB: g, Meter: m, Writer: out}
 	if _, _, err := linkbench.Load(b.Context(), w, session); err != nil {
 		b.Fatal(err)
 	}
+	return session
+}
+
+func benchmarkRequests(b *testing.B, engine string, p config.Profile) {
+	const ids, requests, rounds = 20000, 100_000, 3
+	cfg := benchConfig(b, engine)
+	w := benchWorkload(b, p, ids, requests)
+	session := loadedGraph(b, cfg, w)
 	var rowsPerList float64
 	var ratios, requestUS, queryUS, perSecond, queriesPerSecond []float64
 	for round := range rounds { // of requests of its own: the same adds again would find their links
@@ -211,6 +218,42 @@ func benchmarkRequests(b *testing.B, engine string, p config.Profile) {
 	b.ReportMetric(median(ratios), "ratio")
 	b.ReportMetric(median(perSecond), "requests/s")
 	b.ReportMetric(median(queriesPerSecond), "queries/s")
+}
+
+// BenchmarkGraphBesideSysbench runs requests and sysbench's oltp_point_select
+// against one server in turn, five times, both with two connections, and tells
+// the medians.
+func BenchmarkGraphBesideSysbench(b *testing.B) {
+	for _, engine := range []string{"innodb", "rocksdb"} {
+		for _, p := range []config.Profile{config.P2017, config.P2011} {
+			b.Run(engine+"/"+p.String(), func(b *testing.B) { graphBesideSysbench(b, engine, p) })
+		}
+	}
+}
+
+func graphBesideSysbench(b *testing.B, engine string, p config.Profile) {
+	const ids, requests, rounds, seconds = 20000, 100_000, 5, 4
+	cfg := benchConfig(b, engine)
+	w := benchWorkload(b, p, ids, requests)
+	session := loadedGraph(b, cfg, w)
+	sysbench := servertest.PrepareSysbench(b, cfg.Socket, cfg.Database, engine, ids, 2)
+	var theirs, theirCPU, ours, ourCPU, ratio []float64
+	for round := range rounds {
+		perSecond, cpuUS := sysbench.Run(b, seconds)
+		theirs, theirCPU = append(theirs, perSecond), append(theirCPU, cpuUS)
+		cpu, begin := clientCPU(b), time.Now()
+		if _, _, err := linkbench.Requests(b.Context(), w, linkbench.RequestPlan{FirstRequester: 2 * round, AllRequesters: 2 * rounds}, session); err != nil {
+			b.Fatal(err)
+		}
+		ourCPU = append(ourCPU, us(clientCPU(b)-cpu, requests))
+		ours = append(ours, requests/time.Since(begin).Seconds())
+		ratio = append(ratio, ours[round]/perSecond)
+	}
+	b.ReportMetric(median(theirs), "sysbench-queries/s")
+	b.ReportMetric(median(theirCPU), "sysbench-cpu-us/query")
+	b.ReportMetric(median(ours), "requests/s")
+	b.ReportMetric(median(ourCPU), "cpu-us/request")
+	b.ReportMetric(median(ratio), "requests/queries")
 }
 
 func us(d time.Duration, n int) float64 { return float64(d.Nanoseconds()) / float64(n) / 1e3 }
