@@ -217,25 +217,13 @@ type scanner struct {
 	table string
 }
 
-// Scan counts what it reads: documents in their own order, looking at data so
-// that they have to be read, or the entries of an index.
+// Scan counts what it reads.
 func (c *scanner) Scan(_ context.Context, index int) (int64, error) {
-	s := c.server
-	match, hint := bson.D{{Key: s.names.data, Value: bson.D{{Key: "$type", Value: "string"}}}}, any(bson.D{{Key: "$natural", Value: int32(1)}})
 	doing := "scanning all documents of " + c.table
 	if index != ibench.PrimaryKey {
-		x := ibench.Indexes[index]
-		match, hint = bson.D{{Key: s.names.of(x.Columns[0]), Value: bson.D{{Key: "$gte", Value: int32(0)}}}}, indexName(x)
-		doing = "scanning index " + indexName(x) + " of " + c.table
+		doing = "scanning index " + indexName(ibench.Indexes[index]) + " of " + c.table
 	}
-	command, err := bson.Marshal(s.withConcern(bson.D{
-		{Key: "aggregate", Value: c.table},
-		{Key: "pipeline", Value: bson.A{
-			bson.D{{Key: "$match", Value: match}},
-			bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: nil}, {Key: "n", Value: bson.D{{Key: "$sum", Value: int64(1)}}}}}},
-		}},
-		{Key: "cursor", Value: bson.D{}}, {Key: "hint", Value: hint},
-	}))
+	command, err := c.server.scanCommand(c.table, index)
 	if err != nil {
 		return 0, err
 	}
@@ -255,6 +243,24 @@ func (c *scanner) Scan(_ context.Context, index int) (int64, error) {
 		return 0, unreadable(doing, err)
 	}
 	return n, nil
+}
+
+// scanCommand counts documents in their own order, looking at data so that
+// they have to be read, or the entries of an index.
+func (s *Server) scanCommand(table string, index int) ([]byte, error) {
+	match, hint := bson.D{{Key: s.names.data, Value: bson.D{{Key: "$type", Value: "string"}}}}, any(bson.D{{Key: "$natural", Value: int32(1)}})
+	if index != ibench.PrimaryKey {
+		x := ibench.Indexes[index]
+		match, hint = bson.D{{Key: s.names.of(x.Columns[0]), Value: bson.D{{Key: "$gte", Value: int32(0)}}}}, indexName(x)
+	}
+	return bson.Marshal(s.withConcern(bson.D{
+		{Key: "aggregate", Value: table},
+		{Key: "pipeline", Value: bson.A{
+			bson.D{{Key: "$match", Value: match}},
+			bson.D{{Key: "$group", Value: bson.D{{Key: "_id", Value: nil}, {Key: "n", Value: bson.D{{Key: "$sum", Value: int64(1)}}}}}},
+		}},
+		{Key: "cursor", Value: bson.D{}}, {Key: "hint", Value: hint},
+	}))
 }
 
 // Extent counts the documents and reads the ends of _id and the indexes.
