@@ -28,6 +28,13 @@ type Server interface {
 	Close() error
 }
 
+// Announced is a Server that is told how many workers a step will have before
+// it opens the connections that query, because how a connection waits best
+// depends on it. undo takes it back, and is called once they are closed.
+type Announced interface {
+	Announce(workers int) (undo func())
+}
+
 // Identity names a server by what it said of itself.
 type Identity struct {
 	// DBMS is the driver: mysql, mongo, sqlite or fake.

@@ -42,6 +42,7 @@ func BenchmarkQueryCost(b *testing.B) {
 	defer db.Close()
 	fillTable(b, db)
 	bare := openBare(b, my.Socket)
+	defer db.Announce(1)()
 	point := openReadTask(b, db, ibench.PointQueries, 1)
 	ranges := openReadTask(b, db, ibench.RangeQueries, rowsPerTestRange)
 	parts := []func(queries int64){bare, func(n int64) { runQueries(b, point(n)) }, func(n int64) { runQueries(b, ranges(n)) }}

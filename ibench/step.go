@@ -164,6 +164,15 @@ func (s Step) validateReaders(refuse func(string, ...any)) {
 	}
 }
 
+// workers is how many connections so many clients work with in this step.
+func (s Step) workers(clients int) int {
+	each := s.Writers + s.Readers
+	if s.Deletes {
+		each += s.Writers
+	}
+	return clients * each
+}
+
 // clientRows is how many of the step's rows client i inserts: the first Rows
 // mod Clients clients insert one more than the others.
 func (s Step) clientRows(c Config, i int) int64 {

@@ -37,6 +37,7 @@ func besideSysbench(b *testing.B, threads int) {
 	defer db.Close()
 	sysbench := servertest.PrepareSysbench(b, my.Socket, fmt.Sprintf("besidesysbench%d", threads), "innodb", queriedRows, threads)
 	fillTable(b, db)
+	defer db.Announce(threads)()
 	readers := make([]func(int64) load.Task, threads)
 	for i := range readers {
 		readers[i] = openReadTask(b, db, ibench.PointQueries, 1)

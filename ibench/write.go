@@ -37,6 +37,9 @@ func (b *Bench) write(ctx context.Context, s Step) (results.Step, error) {
 	if s.Deletes && b.keepsNothing() {
 		return results.Step{}, drivers.Configf("engine %s keeps no rows, so that there are none to delete", b.DB.Identity().Engine)
 	}
+	if db, ok := b.DB.(drivers.Announced); ok && s.Readers > 0 {
+		defer db.Announce(s.workers(b.Config.Clients))()
+	}
 	defer w.close()
 	if err := w.open(ctx); err != nil {
 		return results.Step{}, err

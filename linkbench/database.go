@@ -71,13 +71,6 @@ type Connections interface {
 	OpenClient(ctx context.Context) (Client, error)
 }
 
-// Announced is Connections that are told how many requesters there will be
-// before OpenClient is called for them, because how a connection waits best
-// depends on it. undo takes it back, and is called once they are closed.
-type Announced interface {
-	Announce(requesters int) (undo func())
-}
-
 // Conn is a connection. It belongs to one goroutine, but for Abort.
 type Conn interface {
 	// Abort closes the connection under a call that doesn't return; that call

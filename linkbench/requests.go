@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"insertbench/drivers"
 	"insertbench/internal/load"
 	"insertbench/internal/step"
 	"insertbench/linkbench/graph"
@@ -30,7 +31,7 @@ type RequestPlan struct {
 // connections and with the same streams. The steps it returns are valid as far
 // as the run came.
 func Requests(ctx context.Context, w *stream.Workload, p RequestPlan, s Session) ([]results.Step, RequestStats, error) {
-	if db, ok := s.DB.(Announced); ok {
+	if db, ok := s.DB.(drivers.Announced); ok {
 		defer db.Announce(w.Config().Run.Requesters)()
 	}
 	tasks, err := openRequesters(ctx, w, p, s.DB)

@@ -11,34 +11,34 @@ import (
 	"syscall"
 	"time"
 
-	"insertbench/linkbench"
+	"insertbench/drivers"
 )
 
-var _ linkbench.Announced = (*Graph)(nil)
+var _ drivers.Announced = (*Server)(nil)
 
-// requestersPerCPU is up to how many requesters per processor each waits in the
-// kernel. Measured on two processors beside the server: with 2 and 4 requesters
-// of LinkBench the client took 0.5 and 0.7 times the CPU of the poller and
-// answered 1.7 and 1.4 times the requests a second, with 8 it was even, and
-// with 16 the poller, which wakes one thread for many answers, was better.
-const requestersPerCPU = 2
+// workersPerCPU is up to how many workers per processor those that query wait
+// in the kernel. Measured on two processors beside the server: with 2 and 4
+// requesters of LinkBench the client took 0.5 and 0.7 times the CPU of the
+// poller and answered 1.7 and 1.4 times the requests a second, with 8 it was
+// even, and with 16 the poller, which wakes one thread for many answers, was better.
+const workersPerCPU = 2
 
-// Announce makes few requesters wait in the kernel, each with a processor of
-// the scheduler to itself and one to spare: without a spare one the runtime
-// takes a waiting thread's away within 20 µs, and that thread must be parked
-// and woken to go on. undo is for when the requesters' connections are closed.
-func (g *Graph) Announce(requesters int) (undo func()) {
-	if requesters > requestersPerCPU*runtime.NumCPU() {
+// Announce makes few workers wait in the kernel, each with a processor of the
+// scheduler to itself and one to spare: without a spare one the runtime takes a
+// waiting thread's away within 20 µs, and that thread must be parked and woken
+// to go on. undo is for when the workers' connections are closed.
+func (s *Server) Announce(workers int) (undo func()) {
+	if workers > workersPerCPU*runtime.NumCPU() {
 		return func() {}
 	}
-	g.inKernel = true
+	s.inKernel = true
 	before := runtime.GOMAXPROCS(0)
-	if before > requesters {
-		return func() { g.inKernel = false }
+	if before > workers {
+		return func() { s.inKernel = false }
 	}
-	runtime.GOMAXPROCS(requesters + 1)
+	runtime.GOMAXPROCS(workers + 1)
 	return func() {
-		g.inKernel = false
+		s.inKernel = false
 		runtime.GOMAXPROCS(before)
 	}
 }

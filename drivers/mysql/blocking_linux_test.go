@@ -103,23 +103,23 @@ func TestBlockingConnCloseEndsRead(t *testing.T) {
 	}
 }
 
-// With few requesters there is a processor for each and one to spare, and
+// With few workers there is a processor for each and one to spare, and
 // afterwards as many as before; with many nothing changes.
 func TestAnnounce(t *testing.T) {
-	few, many := requestersPerCPU*runtime.NumCPU(), requestersPerCPU*runtime.NumCPU()+1
+	few, many := workersPerCPU*runtime.NumCPU(), workersPerCPU*runtime.NumCPU()+1
 	before := runtime.GOMAXPROCS(0)
-	g := (&Server{}).Graph()
-	undo := g.Announce(few)
-	if got := runtime.GOMAXPROCS(0); got != max(before, few+1) || !g.inKernel {
-		t.Errorf("%d requesters: GOMAXPROCS is %d, in the kernel %v", few, got, g.inKernel)
+	s := &Server{}
+	undo := s.Announce(few)
+	if got := runtime.GOMAXPROCS(0); got != max(before, few+1) || !s.inKernel {
+		t.Errorf("%d workers: GOMAXPROCS is %d, in the kernel %v", few, got, s.inKernel)
 	}
 	undo()
-	if got := runtime.GOMAXPROCS(0); got != before || g.inKernel {
-		t.Errorf("afterwards: GOMAXPROCS is %d, in the kernel %v; was %d", got, g.inKernel, before)
+	if got := runtime.GOMAXPROCS(0); got != before || s.inKernel {
+		t.Errorf("afterwards: GOMAXPROCS is %d, in the kernel %v; was %d", got, s.inKernel, before)
 	}
-	defer g.Announce(many)()
-	if got := runtime.GOMAXPROCS(0); got != before || g.inKernel {
-		t.Errorf("%d requesters: GOMAXPROCS is %d, in the kernel %v; want %d as before", many, got, g.inKernel, before)
+	defer s.Announce(many)()
+	if got := runtime.GOMAXPROCS(0); got != before || s.inKernel {
+		t.Errorf("%d workers: GOMAXPROCS is %d, in the kernel %v; want %d as before", many, got, s.inKernel, before)
 	}
 }
 

@@ -22,8 +22,6 @@ type Graph struct {
 	*Server
 	// isolation is that of the clients, read back from one of them.
 	isolation string
-	// inKernel says that connections wait outside the runtime's poller.
-	inKernel bool
 }
 
 var _ linkbench.Database = (*Graph)(nil)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"insertbench/drivers"
 	"insertbench/drivers/mysql"
 	"insertbench/internal/server/servertest"
 	"insertbench/linkbench"
@@ -47,7 +48,7 @@ func graphConformance(t *testing.T, c mysql.Config, layouts []linkbench.Layout) 
 // announced is told of two requesters, whose connections then wait in the
 // kernel where the system has it.
 func announced(t testing.TB, g *mysql.Graph) *mysql.Graph {
-	if a, ok := any(g).(linkbench.Announced); ok {
+	if a, ok := any(g).(drivers.Announced); ok {
 		t.Cleanup(a.Announce(2))
 	}
 	return g

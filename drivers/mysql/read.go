@@ -108,6 +108,11 @@ func (s *Server) OpenQuerier(ctx context.Context, table string, _, rows int) (ib
 	if err != nil {
 		return nil, err
 	}
+	if s.inKernel {
+		if err := l.session.block(s.statementTimeout); err != nil {
+			return nil, errors.Join(err, l.Close())
+		}
+	}
 	return &querier{link: l, name: table, rows: rows}, nil
 }
 

@@ -26,6 +26,8 @@ type Server struct {
 	statementTimeout time.Duration
 	uniqueChecksOff  bool
 	bulkLoad         bool
+	// inKernel says that connections that query wait outside the runtime's poller.
+	inKernel bool
 	identity         drivers.Identity
 	place            drivers.Place
 }
