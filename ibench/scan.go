@@ -130,7 +130,7 @@ func (b *Bench) settle(ctx context.Context, s Step) (results.Step, error) {
 	done, err := b.Meter.Run(ctx, b.Writer, step.Spec{
 		Name: s.Name, Kind: results.KindSettle, Server: b.DB, Progress: b.shownAs(Step{Seconds: s.LimitSeconds}, Goal{Step: s.Name, Waiting: waiting.Text}),
 		More: heldBytes(b.Config, b.State.Rows()),
-		Run:  load.Run{Ops: []string{"settle"}, Workers: []load.Worker{{Task: task}}},
+		Run:  load.Run{Ops: []string{"settle"}, Workers: []load.Worker{{Task: task}}, Grace: settleGrace},
 	})
 	for _, list := range []struct {
 		kind  string
@@ -142,6 +142,11 @@ func (b *Bench) settle(ctx context.Context, s Step) (results.Step, error) {
 	}
 	return done, err
 }
+
+// settleGrace is given twice to a settle that was interrupted, so that it can
+// put the server's variables back, or say that it couldn't: a driver may try
+// for half a minute.
+const settleGrace = 20 * time.Second
 
 type settleTask struct {
 	db      Settler

@@ -32,6 +32,7 @@ const (
 	errUnknownTable     = 1051
 	errShutdown         = 1053
 	errNoKey            = 1176
+	errNoPrivilege      = 1227
 	errUnknownVariable  = 1193
 	errDuplicateKey     = 1062
 	errWrongValue       = 1231

@@ -61,3 +61,31 @@ func TestStatementErrorClass(t *testing.T) {
 		})
 	}
 }
+
+// TestIsRefusal: only an answer of a server that goes on is one, and only a
+// missing privilege (1227) is advised to be granted.
+func TestIsRefusal(t *testing.T) {
+	server := func(number uint16) error {
+		return fmt.Errorf("setting x: %w", &mysql.MySQLError{Number: number, Message: "text"})
+	}
+	for _, test := range []struct {
+		name             string
+		err              error
+		refusal, advised bool
+	}{
+		{"no privilege", server(1227), true, true},
+		{"read-only variable", server(1238), true, false},
+		{"shutdown", server(1053), false, false},
+		{"query killed", server(1317), false, false},
+		{"connection killed, MariaDB", server(1927), false, false},
+		{"connection lost", fmt.Errorf("setting x: %w", mysql.ErrInvalidConn), false, false},
+		{"nobody listens", &net.OpError{Op: "dial", Err: os.ErrNotExist}, false, false},
+	} {
+		if got := isRefusal(test.err); got != test.refusal {
+			t.Errorf("%s: a refusal: %v, want %v", test.name, got, test.refusal)
+		}
+		if got := strings.Contains(withAdvice(test.err).Error(), "grant"); got != test.advised {
+			t.Errorf("%s: advised: %v, want %v", test.name, got, test.advised)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package mysql
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -125,7 +126,7 @@ var flushSettings = []struct{ name, value string }{
 // flushInnoDB has the dirty pages written, waits until there are next to
 // none, and puts the variables back whatever happened.
 func (t *settling) flushInnoDB(ctx context.Context) (err error) {
-	defer drivers.Undoing(ctx)()
+	defer drivers.Undoing(ctx, t.byHand())()
 	defer func() {
 		left := t.restore(ctx)
 		if left != nil && ctx.Err() != nil {
@@ -137,11 +138,10 @@ func (t *settling) flushInnoDB(ctx context.Context) (err error) {
 		if _, has := t.vars[v.name]; !has {
 			continue
 		}
-		var refused *mysql.MySQLError
-		if err := t.set(ctx, v.name, v.value); err != nil && !errors.As(err, &refused) {
+		if err := t.set(ctx, v.name, v.value); err != nil && !isRefusal(err) {
 			return err
 		} else if err != nil {
-			t.unverifiedf("dirty pages may be left: %v; grant the user SUPER or SYSTEM_VARIABLES_ADMIN", err)
+			t.unverifiedf("dirty pages may be left: %v", withAdvice(err))
 			return nil
 		}
 	}
@@ -160,24 +160,56 @@ func (t *settling) flushInnoDB(ctx context.Context) (err error) {
 	return err
 }
 
+// isRefusal says whether a server that is there and stays refused a statement:
+// not where the connection was lost, killed, or ended by a shutdown.
+func isRefusal(err error) bool {
+	var server *mysql.MySQLError
+	return errors.As(err, &server) && !unknownOutcome[server.Number]
+}
+
+// withAdvice adds what to grant where a privilege is what is missing.
+func withAdvice(err error) error {
+	var server *mysql.MySQLError
+	if errors.As(err, &server) && server.Number == errNoPrivilege {
+		return fmt.Errorf("%w; grant the user SUPER or SYSTEM_VARIABLES_ADMIN", err)
+	}
+	return err
+}
+
 // maxDirtyPages is what counts as none: the server itself writes a few all the time.
 const maxDirtyPages = 16
 
-// restore puts back what flushInnoDB has changed.
+// restore puts back what flushInnoDB has changed, and else says how to.
 func (t *settling) restore(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), restoreTimeout)
 	defer cancel()
-	var errs []error
+	var first error
+	var left []string
 	for _, v := range flushSettings {
 		old, has := t.vars[v.name]
 		if !has {
 			continue
 		}
 		if err := t.putBack(ctx, v.name, old); err != nil {
-			errs = append(errs, fmt.Errorf("putting %s back to %s, which must now be done by hand: %w", v.name, old, err))
+			left = append(left, v.name)
+			first = cmp.Or(first, err)
 		}
 	}
-	return errors.Join(errs...)
+	if first == nil {
+		return nil
+	}
+	return fmt.Errorf("InnoDB's variables could not be put back; if the server wasn't restarted since, do it by hand: %s (%w)", t.byHand(left...), first)
+}
+
+// byHand are the statements that put variables back, all of them for none named.
+func (t *settling) byHand(names ...string) string {
+	var statements []string
+	for _, v := range flushSettings {
+		if old, has := t.vars[v.name]; has && (len(names) == 0 || slices.Contains(names, v.name)) {
+			statements = append(statements, "SET GLOBAL "+v.name+" = "+old)
+		}
+	}
+	return strings.Join(statements, "; ")
 }
 
 // putBack sets a variable to what it was. What made Settle fail may be over
@@ -190,7 +222,11 @@ func (t *settling) putBack(ctx context.Context, name, old string) error {
 			err = t.set(ctx, name, old)
 		}
 		var gone *net.OpError
-		if err == nil || errors.As(err, &gone) || !sleep(ctx, pollEvery) {
+		if err == nil || errors.As(err, &gone) {
+			return err
+		}
+		drivers.WaitingFor(ctx, "InnoDB's variables to be put back")
+		if !sleep(ctx, pollEvery) {
 			return err
 		}
 	}
@@ -217,8 +253,8 @@ func (t *settling) compactRocksDB(ctx context.Context, tables []string) error {
 		return err
 	}
 	err = t.within(ctx, "flushing the memtables", func(ctx context.Context) error { return t.set(ctx, "rocksdb_force_flush_memtable_now", "1") })
-	if err != nil && ctx.Err() == nil {
-		t.unverifiedf("memtables weren't flushed: %v", err)
+	if err != nil && isRefusal(err) && ctx.Err() == nil {
+		t.unverifiedf("memtables weren't flushed: %v", withAdvice(err))
 		return nil
 	}
 	if err != nil || t.late {

@@ -2,13 +2,18 @@ package mysql_test
 
 import (
 	"database/sql"
+	"io"
+	"net"
 	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"insertbench/drivers/mysql"
+	"insertbench/ibench"
 	"insertbench/internal/server/servertest"
 )
 
@@ -89,4 +94,82 @@ func refusals(t *testing.T, db *sql.DB) int {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// TestSettleConnectionLost cuts the connection right as Settle changes a
+// variable. That is told as what it is: not as a privilege that is missing,
+// and not as a settle that ended.
+func TestSettleConnectionLost(t *testing.T) {
+	s := servertest.PrivateMariaDB(t)
+	a := openAdmin(t, "root@unix("+s.Socket+")/")
+	for engine, change := range map[string]string{
+		"innodb": "SET GLOBAL innodb_max_dirty_pages_pct = 0", "rocksdb": "SET GLOBAL rocksdb_force_flush_memtable_now = 1",
+	} {
+		t.Run(engine, func(t *testing.T) {
+			database := "lost_" + engine
+			dirty(t, s.Socket, engine, database)
+			before := flushVariables(t, a.db)
+			db, err := mysql.Open(t.Context(), mysql.Config{DSN: "root@tcp(" + cutAt(t, s.Addr(), change) + ")/" + database, Engine: engine})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer db.Close()
+			got, err := db.Settle(t.Context(), []string{"pi1"}, time.Minute)
+			if err == nil || strings.Contains(err.Error(), "grant") || strings.Contains(err.Error(), "by hand") {
+				t.Errorf("Settle gave %v, want the lost connection", err)
+			}
+			if diff := cmp.Diff(ibench.Settled{Actions: []string{"analyzed pi1"}}, got); diff != "" {
+				t.Errorf("Settle (-want +got):\n%s", diff)
+			}
+			if diff := cmp.Diff(before, flushVariables(t, a.db)); diff != "" {
+				t.Errorf("variables (-before +after):\n%s", diff)
+			}
+		})
+	}
+}
+
+// cutAt gives the address of a proxy that closes a connection instead of
+// handing on a message with a text.
+func cutAt(t *testing.T, upstream, text string) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var running sync.WaitGroup
+	t.Cleanup(func() {
+		l.Close()
+		running.Wait()
+	})
+	running.Go(func() {
+		for {
+			client, err := l.Accept()
+			if err != nil {
+				return
+			}
+			server, err := net.Dial("tcp", upstream)
+			if err != nil {
+				client.Close()
+				continue
+			}
+			running.Go(func() {
+				_, _ = io.Copy(client, server) // it ends with either of the two
+				client.Close()
+			})
+			running.Go(func() {
+				defer server.Close()
+				message := make([]byte, 64<<10)
+				for {
+					n, err := client.Read(message)
+					if err != nil || strings.Contains(string(message[:n]), text) {
+						return
+					}
+					if _, err := server.Write(message[:n]); err != nil {
+						return
+					}
+				}
+			})
+		}
+	})
+	return l.Addr().String()
 }

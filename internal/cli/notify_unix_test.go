@@ -3,12 +3,15 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"insertbench/drivers"
 )
@@ -41,7 +44,7 @@ func TestNotifyContextUndoing(t *testing.T) {
 	p := &Process{Stderr: io.Discard, Exit: func(c Code) { exits <- c }}
 	ctx, stop := p.NotifyContext(t.Context())
 	defer stop()
-	undone := drivers.Undoing(context.WithoutCancel(ctx))
+	undone := drivers.Undoing(context.WithoutCancel(ctx), "SET GLOBAL x = 1")
 	raise(t, syscall.SIGINT)
 	<-ctx.Done()
 	raise(t, syscall.SIGTERM)
@@ -53,6 +56,28 @@ func TestNotifyContextUndoing(t *testing.T) {
 	undone()
 	if code := <-exits; code != Terminated {
 		t.Errorf("a second signal exits with %d", code)
+	}
+}
+
+// What isn't put back in time is told with the statements that do it.
+func TestNotifyContextNotUndone(t *testing.T) {
+	exits := make(chan Code, 1)
+	var stderr bytes.Buffer
+	p := &Process{Stderr: &stderr, Exit: func(c Code) { exits <- c }}
+	ctx, stop := p.NotifyContext(t.Context())
+	defer stop()
+	drivers.Undoing(ctx, "SET GLOBAL x = 1")() // this one was
+	defer drivers.Undoing(ctx, "SET GLOBAL y = 2; SET GLOBAL z = 3")()
+	raise(t, syscall.SIGINT)
+	<-ctx.Done()
+	raise(t, syscall.SIGTERM)
+	if code := <-exits; code != Terminated {
+		t.Errorf("a second signal exits with %d", code)
+	}
+	want := "stopped by SIGINT: what is under way may take a moment to end; a second signal quits at once\n" +
+		"warning: the server's settings may not have been put back; do it by hand: SET GLOBAL y = 2; SET GLOBAL z = 3\n"
+	if diff := cmp.Diff(want, stderr.String()); diff != "" {
+		t.Errorf("standard error (-want +got):\n%s", diff)
 	}
 }
 

@@ -64,6 +64,9 @@ func (p *Process) NotifyContext(parent context.Context) (context.Context, func()
 					select {
 					case <-undoings.Undone():
 					case <-time.After(undoTimeout):
+						for _, byHand := range undoings.Left() {
+							p.Warnf("the server's settings may not have been put back; do it by hand: %s", byHand)
+						}
 					}
 					p.Exit(CodeOf(err))
 					return
