@@ -114,6 +114,7 @@ func requestSpec(w *stream.Workload, p RequestPlan, s Session, tasks []*requestT
 		return m
 	}
 	s.watch(&spec, units)
+	s.observe(&spec, units, p.FirstRequester)
 	return spec
 }
 

@@ -27,6 +27,9 @@ type Session struct {
 	Done func(results.Step) error
 	// Seen, if set, sees the histograms of each step as it ends.
 	Seen func(step string, res *load.Result)
+	// Observe, if set, is called as a load or measured requests begin and gives
+	// what sees the operations of each worker, from 0.
+	Observe func(Phase) func(worker int) Observer
 }
 
 // Goal is what ends a step: so many rows or requests, or a time, whichever
@@ -113,6 +116,7 @@ func Load(ctx context.Context, w *stream.Workload, s Session) (results.Step, Loa
 		spec.Run.Workers = append(spec.Run.Workers, load.Worker{Task: t})
 	}
 	s.watch(&spec, Expected(w).rows())
+	s.observe(&spec, Expected(w).rows(), 0)
 	done, err := s.Meter.Run(ctx, s.Writer, spec)
 	var acked LoadSums
 	for _, t := range tasks {

@@ -11,6 +11,7 @@ import (
 	"insertbench/linkbench/config"
 	"insertbench/linkbench/graph"
 	"insertbench/linkbench/stream"
+	"insertbench/results"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -150,6 +151,16 @@ func TestRequestAllocatesNothing(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(2000, one); n > 0.01 { // a still larger node comes now and then
 		t.Errorf("%v allocations per request", n)
+	}
+}
+
+// Without an observer the workers' tasks are the requesters themselves, so that nothing is paid for one.
+func TestNothingObserves(t *testing.T) {
+	w := workload(t, nil)
+	tasks := []*requestTask{newRequestTask(w.Requests(0, 1, 1)[0], new(nothing), 0, 0)}
+	spec := requestSpec(w, RequestPlan{}, Session{}, tasks, "request", results.KindRequest, 1)
+	if spec.Run.Workers[0].Task != load.Task(tasks[0]) {
+		t.Errorf("the task is a %T", spec.Run.Workers[0].Task)
 	}
 }
 

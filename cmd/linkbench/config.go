@@ -24,6 +24,7 @@ type linkConfig struct {
 	Plan         linkbench.Plan `json:"plan"`
 	Transactions string         `json:"transactions"`
 	LegacyOutput bool           `json:"legacy_output"`
+	Overwrite    bool           `json:"overwrite"` // the file of --csvstream
 	Strict       bool           `json:"strict"`
 	Measuring    cli.Measuring  `json:"measuring"`
 
@@ -83,6 +84,9 @@ func (cfg *linkConfig) resolve(c *urfave.Context, p *cli.Process) error {
 	}
 	small := !cfg.Database.Named || cfg.Database.DBMS == "fake"
 	if err := cfg.resolveWorkload(c, layers, small); err != nil {
+		return err
+	}
+	if err := cfg.resolveLegacy(c); err != nil {
 		return err
 	}
 	return cfg.resolvePlan(c)
@@ -176,6 +180,7 @@ func (o *options) apply(c *urfave.Context, w *config.Config) (err error) {
 			w.Run.MaxTimeS = 0
 		}
 	}
+	o.legacy.apply(c, &w.Run)
 	return o.applyTail(c, w)
 }
 
@@ -220,7 +225,6 @@ func (cfg *linkConfig) resolvePlan(c *urfave.Context) error {
 		plan.Layout.Index = linkbench.IndexCovering
 	}
 	plan.FirstRequester, plan.AllRequesters = o.firstClient, o.allClients
-	cfg.LegacyOutput = o.legacyOut
 	if o.verify != "full" && o.verify != "off" {
 		return cli.Usagef("--verify=%s: it is full or off", o.verify)
 	}

@@ -32,23 +32,24 @@ func (s *settings) String() string {
 // options are what the flags say of the graph, the load and the requests. They
 // count where they are set, over the files.
 type options struct {
-	file                      string
-	settings                  settings
-	profile, compat, stream   string
-	startID1, maxID1          int64
-	seed, loadSeed, askSeed   int64
-	tail                      string
-	ldop, clients, warmup     int
-	requests, seconds         int64
-	requestRate               int64
-	requestRates              string
-	firstClient, allClients   int
-	transactions              string
-	indexAt                   linkbench.IndexAt
-	partitions, keyBlockKB    int
-	index                     string
-	columnFamilies, legacyOut bool
-	verify                    string
+	file                    string
+	settings                settings
+	profile, compat, stream string
+	startID1, maxID1        int64
+	seed, loadSeed, askSeed int64
+	tail                    string
+	ldop, clients, warmup   int
+	requests, seconds       int64
+	requestRate             int64
+	requestRates            string
+	firstClient, allClients int
+	transactions            string
+	indexAt                 linkbench.IndexAt
+	partitions, keyBlockKB  int
+	index                   string
+	columnFamilies          bool
+	verify                  string
+	legacy                  legacyOptions
 }
 
 // connectionFlags are the flags that say which database to open. The shape of a document is LinkBench's own, and
@@ -116,10 +117,6 @@ func requestFlags(o *options) []urfave.Flag {
 		&urfave.IntFlag{Name: "first-client", Usage: "where several processes share a run, this one's requesters begin with number `N`", Destination: &o.firstClient, Category: category},
 		&urfave.IntFlag{Name: "all-clients", Usage: "`N` requesters of all processes together (default: this one's)", Destination: &o.allClients, Category: category},
 	}
-}
-
-func legacyFlag(o *options) urfave.Flag {
-	return &urfave.BoolFlag{Name: "legacy-output", Usage: "print the original's final lines too, and write its csvstats.csv into the record's folder", Destination: &o.legacyOut, Category: "Output"}
 }
 
 func strictFlag(strict *bool) urfave.Flag {

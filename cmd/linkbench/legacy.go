@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -8,14 +9,79 @@ import (
 	"strings"
 	"time"
 
+	"insertbench/internal/cli"
 	"insertbench/internal/load"
+	"insertbench/linkbench"
 	"insertbench/linkbench/legacy"
 )
 
-// legacyLines keeps what the original prints at the end of its phases.
+// legacyLines prints what the original does while its phases run and as they
+// end, and writes its two files. Without --legacy-output it does nothing.
 type legacyLines struct {
-	cfg        *linkConfig
-	lines, csv []string
+	cfg    *linkConfig
+	lines  io.Writer // nil for none
+	stream *os.File  // of the statistics of threads
+	log    *legacy.Log
+	phase  *legacy.Phase // under way
+	dir    string        // of the record
+	csv    []string
+}
+
+// newLegacy makes the file that --csvstream names, before anything is touched.
+func newLegacy(p *cli.Process, cfg *linkConfig) (l *legacyLines, err error) {
+	l = &legacyLines{cfg: cfg}
+	if !cfg.Measuring.JSON && !cfg.Measuring.Quiet {
+		l.lines = p.Stdout
+	}
+	if path := cfg.Workload.Run.CSVStream; cfg.LegacyOutput && path != "" {
+		l.stream, err = createStream(path, cfg.Overwrite)
+	}
+	return l, usage(err)
+}
+
+func createStream(path string, overwrite bool) (*os.File, error) {
+	mode := os.O_EXCL
+	if overwrite {
+		mode = os.O_TRUNC
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|mode, 0o644)
+	if err != nil {
+		return nil, fmt.Errorf("make the file of the threads' statistics: %w", err)
+	}
+	return f, nil
+}
+
+// start begins the lines of a run whose record is in a folder, where the
+// statistics of threads go too unless another file was named.
+func (l *legacyLines) start(dir string) (err error) {
+	if l.dir = dir; !l.cfg.LegacyOutput {
+		return nil
+	}
+	if l.stream == nil {
+		if l.stream, err = createStream(filepath.Join(dir, "csvstream.csv"), false); err != nil {
+			return err
+		}
+	}
+	l.log = legacy.NewLog(l.lines, l.stream, time.Now)
+	return nil
+}
+
+// observer is what a session calls as a phase begins; nil where nothing is to
+// be observed.
+func (l *legacyLines) observer() func(linkbench.Phase) func(int) linkbench.Observer {
+	if l.log == nil {
+		return nil
+	}
+	w := l.cfg.Workload
+	set := legacy.Settings{
+		Display: time.Duration(w.Run.DisplayS) * time.Second, MaxSamples: w.Run.MaxSamples,
+		LoadProgress: w.Run.LoadProgressLinks, RequestProgress: w.Run.RequestProgressOps,
+	}
+	goal := legacy.Load{IDs: w.Nodes(), Counts: l.cfg.workload.Degrees().Totals().Counts}
+	return func(p linkbench.Phase) func(int) linkbench.Observer {
+		l.phase = l.log.Phase(set, p, goal)
+		return func(worker int) linkbench.Observer { return l.phase.Thread(worker) }
+	}
 }
 
 // legacyNames are the original's names of a load's operations.
@@ -27,8 +93,12 @@ var legacyNames = map[string]string{
 // away, and an index build, which it doesn't do, have no lines.
 func (l *legacyLines) add(step string, res *load.Result) {
 	isLoad, isRequest := step == "load", strings.HasPrefix(step, "request")
-	if !l.cfg.LegacyOutput || !isLoad && !isRequest {
+	if l.log == nil || !isLoad && !isRequest {
 		return
+	}
+	if l.phase != nil {
+		l.phase.End()
+		l.phase = nil
 	}
 	byName := map[string]load.OpResult{}
 	for _, op := range res.Ops {
@@ -60,7 +130,7 @@ func (l *legacyLines) add(step string, res *load.Result) {
 }
 
 func (l *legacyLines) line(text string) {
-	l.lines = append(l.lines, legacy.Prefix("INFO", time.Now(), "main")+text)
+	l.log.Line("main", text)
 }
 
 // operation adds an operation's line and row.
@@ -79,14 +149,21 @@ func (l *legacyLines) operation(name string, op load.OpResult, threads int) {
 	l.csv = append(l.csv, row.CSV(name, threads))
 }
 
-func (l *legacyLines) print(w io.Writer) error {
-	if len(l.lines) == 0 {
-		return nil
+// close ends the two files. Its error is the first one of writing.
+func (l *legacyLines) close() error {
+	var errs []error
+	if l.log != nil {
+		errs = append(errs, l.log.Err(), l.writeCSV(l.dir))
+		if l.lines != nil {
+			fmt.Fprintln(l.lines) // before the tables, whose printing says what is wrong with the output
+		}
 	}
-	if _, err := fmt.Fprintf(w, "\n%s\n", strings.Join(l.lines, "\n")); err != nil {
-		return fmt.Errorf("print the original's lines: %w", err)
+	if l.stream != nil {
+		if err := l.stream.Close(); err != nil {
+			errs = append(errs, fmt.Errorf("close the file of the threads' statistics: %w", err))
+		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // writeCSV writes what the original's -csvstats does.

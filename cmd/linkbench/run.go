@@ -18,7 +18,7 @@ import (
 // measuringCommand is a command that carries out a plan.
 func measuringCommand(p *cli.Process, name, text string, cfg *linkConfig, flags ...[]urfave.Flag) *urfave.Command {
 	all := append([][]urfave.Flag{graphFlags(&cfg.options)}, flags...)
-	all = append(all, []urfave.Flag{legacyFlag(&cfg.options)}, connectionFlags(), cli.MeasuringFlags(&cfg.Measuring))
+	all = append(all, legacyFlags(&cfg.options.legacy), connectionFlags(), cli.MeasuringFlags(&cfg.Measuring))
 	return &urfave.Command{
 		Name: name, Usage: text, Flags: slices.Concat(all...),
 		Action: func(c *urfave.Context) error {
@@ -88,14 +88,21 @@ func measure(ctx context.Context, p *cli.Process, name string, cfg *linkConfig) 
 	if err := cfg.Plan.Prepare(ctx, cfg.workload, db); err != nil {
 		return err
 	}
+	seen, err := newLegacy(p, cfg)
+	if err != nil {
+		return err
+	}
 	s.Server, s.Run.LinkBench = db, cfg.names()
 	if err := s.Record(ctx, "linkbench", name, cfg); err != nil {
-		return err
+		return errors.Join(err, seen.close())
+	}
+	if err := seen.start(s.Writer.Dir()); err != nil {
+		return s.Finish(err, results.Sections)
 	}
 	if cfg.Plan.Load {
 		say(cfg.expectLine())
 	}
-	return finish(ctx, p, s, db, cfg, say)
+	return finish(ctx, p, s, db, cfg, seen, say)
 }
 
 // names are what the tables say of a run.
@@ -107,11 +114,10 @@ func (cfg *linkConfig) names() *results.LinkBench {
 }
 
 // finish carries out the plan, and saves and prints what came of it.
-func finish(ctx context.Context, p *cli.Process, s *cli.Session, db linkbench.Database, cfg *linkConfig, say func(string)) error {
+func finish(ctx context.Context, p *cli.Process, s *cli.Session, db linkbench.Database, cfg *linkConfig, seen *legacyLines, say func(string)) error {
 	var progress *cli.Progress
-	seen := &legacyLines{cfg: cfg}
 	verified, err := cfg.Plan.Run(ctx, cfg.workload, linkbench.Session{
-		DB: db, Meter: s.Meter, Writer: s.Writer, Seen: seen.add,
+		DB: db, Meter: s.Meter, Writer: s.Writer, Seen: seen.add, Observe: seen.observer(),
 		Progress: func(goal linkbench.Goal) func(*load.Interval) {
 			progress.Done()
 			progress = nil
@@ -131,14 +137,8 @@ func finish(ctx context.Context, p *cli.Process, s *cli.Session, db linkbench.Da
 	progress.Done()
 	s.Run.Verify = verified
 	err = judge(p, s, cfg, err)
-	if cfg.LegacyOutput {
-		err = errors.Join(err, seen.writeCSV(s.Writer.Dir()))
-	}
-	err = s.Finish(cli.Interrupted(ctx, err), results.Sections)
-	if cfg.LegacyOutput && !cfg.Measuring.JSON && !cfg.Measuring.Quiet {
-		err = errors.Join(err, seen.print(p.Stdout))
-	}
-	return err
+	err = errors.Join(err, seen.close())
+	return s.Finish(cli.Interrupted(ctx, err), results.Sections)
 }
 
 // judge gives a run's error its exit code, and says which rates were missed.

@@ -100,6 +100,7 @@ type Run struct {
 	LoadProgressLinks   int64  `json:"load_progress_links"`
 	RequestProgressOps  int64  `json:"request_progress_ops"`
 	MaxSamples          int    `json:"max_samples"`
+	CSVStream           string `json:"csv_stream"` // file of the statistics of threads, empty for one in the record's folder
 	DebugLevel          string `json:"debug_level"`
 	HDR                 bool   `json:"hdr_histogram"`
 	HDRDigits           int    `json:"hdr_digits"`
@@ -288,7 +289,9 @@ func (r Run) validate() []error {
 		{"loaders", int64(r.Loaders), 1, 10_000}, {"requesters", int64(r.Requesters), 1, 100_000},
 		{"requests", r.RequestsPerRequester, 0, math.MaxInt64}, {"maxtime", r.MaxTimeS, 0, math.MaxInt32},
 		{"warmup_time", r.WarmupS, 0, math.MaxInt32}, {"bulk_insert_count", int64(r.BulkRows), 1, 100_000},
-		{"bulk_insert_kb", int64(r.BulkKB), 0, 1 << 20}, {"maxsamples", int64(r.MaxSamples), 0, math.MaxInt32},
+		{"bulk_insert_kb", int64(r.BulkKB), 0, 1 << 20}, {"maxsamples", int64(r.MaxSamples), 1, math.MaxInt32},
+		{"displayfreq", r.DisplayS, 0, math.MaxInt32}, {"load_progress_interval", r.LoadProgressLinks, 0, math.MaxInt64},
+		{"req_progress_interval", r.RequestProgressOps, 0, math.MaxInt64},
 		{"hdr_histogram_accuracy", int64(r.HDRDigits), 1, 5}, {"hdr_histogram_max_latency", r.HDRMaxUS, 2, math.MaxInt64},
 		{"max_retries", int64(r.MaxRetries), 0, math.MaxInt32},
 	} {

@@ -140,11 +140,12 @@ func runKeys() []Key {
 			}
 			return nil
 		}},
-		{Name: "progressfreq", Meaning: "seconds between progress lines", set: whole(func(c *Config) *int64 { return &c.Run.ProgressS })},
-		{Name: "displayfreq", Meaning: "seconds between statistics of each thread", set: whole(func(c *Config) *int64 { return &c.Run.DisplayS })},
-		{Name: "load_progress_interval", Meaning: "links between progress lines of the load", set: whole(func(c *Config) *int64 { return &c.Run.LoadProgressLinks })},
-		{Name: "req_progress_interval", Meaning: "requests between progress lines", set: whole(func(c *Config) *int64 { return &c.Run.RequestProgressOps })},
-		{Name: "maxsamples", Meaning: "latencies kept of each operation and thread for the legacy statistics", set: whole(func(c *Config) *int { return &c.Run.MaxSamples })},
+		{Name: "progressfreq", Meaning: "read and without effect: the line it is for is not printed", set: whole(func(c *Config) *int64 { return &c.Run.ProgressS })},
+		{Name: "displayfreq", Meaning: "seconds between the legacy statistics of each thread, 0 for at its end alone", set: whole(func(c *Config) *int64 { return &c.Run.DisplayS })},
+		{Name: "load_progress_interval", Meaning: "links between the legacy progress lines of the load, 0 for none", set: whole(func(c *Config) *int64 { return &c.Run.LoadProgressLinks })},
+		{Name: "req_progress_interval", Meaning: "requests between the legacy progress lines, 0 for none", set: whole(func(c *Config) *int64 { return &c.Run.RequestProgressOps })},
+		{Name: "maxsamples", Meaning: "latencies kept of each operation and thread for the legacy statistics, 8 bytes each", set: whole(func(c *Config) *int { return &c.Run.MaxSamples })},
+		{Name: "csvstream", Meaning: "file of the legacy statistics of each thread, which must not exist; csvstream.csv in the record's folder unless set. In the original it is an option of the command line alone", set: text(func(c *Config) *string { return &c.Run.CSVStream })},
 		{Name: "debuglevel", Meaning: "TRACE, DEBUG, INFO, WARN or ERROR", set: text(func(c *Config) *string { return &c.Run.DebugLevel })},
 		{Name: "use_hdr_histogram", Meaning: "legacy output from HdrHistogram", set: boolean(func(c *Config) *bool { return &c.Run.HDR })},
 		{Name: "hdr_histogram_accuracy", Meaning: "significant digits, 1 to 5", set: whole(func(c *Config) *int { return &c.Run.HDRDigits })},

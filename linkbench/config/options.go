@@ -2,10 +2,16 @@ package config
 
 import (
 	"bufio"
+	_ "embed" // for a part of the page
 	"fmt"
 	"io"
 	"strings"
 )
+
+// legacyOutput is the part of the page that isn't made from keys.
+//
+//go:embed legacyoutput.md
+var legacyOutput string
 
 // WriteOptions writes the page of all keys, Markdown: what each sets, and which have no effect and why.
 func WriteOptions(w io.Writer) error {
@@ -27,6 +33,7 @@ func WriteOptions(w io.Writer) error {
 	for _, k := range ignored {
 		fmt.Fprintf(b, "| `%s` | %s |\n", k.Name, cell(k.Ignored))
 	}
+	fmt.Fprint(b, "\n", legacyOutput)
 	return b.Flush()
 }
 

@@ -1,5 +1,6 @@
 // Package legacy writes results in the words of the original LinkBench (the fork's, github.com/mdcallag/linkbench),
-// for scripts that read them by position. It only formats; nothing is measured here.
+// for scripts that read them by position: lines and rows of known figures, and a Log whose Threads observe a run and
+// print them while it is under way.
 package legacy
 
 import (
