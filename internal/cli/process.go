@@ -43,6 +43,16 @@ func System() *Process {
 // second signal wants the process to end: two statements that take no lock.
 const undoTimeout = 3 * time.Second
 
+// KeepPipe makes writing to a closed standard output, as a pipe into head, fail
+// where it would end the process: for what is printed while a run is measured,
+// whose record must become whole. The returned function makes it as it was and
+// must be called. Commands started meanwhile are not concerned.
+func (p *Process) KeepPipe() func() {
+	signals := make(chan os.Signal, 1) // Ignore would be inherited by commands
+	signal.Notify(signals, syscall.SIGPIPE)
+	return func() { signal.Stop(signals) }
+}
+
 // NotifyContext gives a context that the first SIGINT, SIGTERM or SIGHUP ends,
 // with a *SignalError as its cause. A second signal exits at once, but for
 // what is being put back on a server, which has undoTimeout. The returned
