@@ -19,17 +19,20 @@ import (
 // end, and writes its two files. Without --legacy-output it does nothing.
 type legacyLines struct {
 	cfg    *linkConfig
+	p      *cli.Process
 	lines  io.Writer // nil for none
 	stream *os.File  // of the statistics of threads
 	log    *legacy.Log
 	phase  *legacy.Phase // under way
 	dir    string        // of the record
 	csv    []string
+	// pipe gives back what keeps a closed output from ending the run.
+	pipe func()
 }
 
 // newLegacy makes the file that --csvstream names, before anything is touched.
 func newLegacy(p *cli.Process, cfg *linkConfig) (l *legacyLines, err error) {
-	l = &legacyLines{cfg: cfg}
+	l = &legacyLines{cfg: cfg, p: p, pipe: func() {}}
 	if !cfg.Measuring.JSON && !cfg.Measuring.Quiet {
 		l.lines = p.Stdout
 	}
@@ -61,6 +64,9 @@ func (l *legacyLines) start(dir string) (err error) {
 		if l.stream, err = createStream(filepath.Join(dir, "csvstream.csv"), false); err != nil {
 			return err
 		}
+	}
+	if l.lines != nil {
+		l.pipe = l.p.KeepPipe()
 	}
 	l.log = legacy.NewLog(l.lines, l.stream, time.Now)
 	return nil
@@ -149,21 +155,30 @@ func (l *legacyLines) operation(name string, op load.OpResult, threads int) {
 	l.csv = append(l.csv, row.CSV(name, threads))
 }
 
-// close ends the two files. Its error is the first one of writing.
+// close ends the lines and the two files. Its error is the files'.
 func (l *legacyLines) close() error {
 	var errs []error
 	if l.log != nil {
-		errs = append(errs, l.log.Err(), l.writeCSV(l.dir))
+		errs = append(errs, l.log.StreamErr(), l.writeCSV(l.dir))
 		if l.lines != nil {
 			fmt.Fprintln(l.lines) // before the tables, whose printing says what is wrong with the output
 		}
 	}
+	l.pipe()
 	if l.stream != nil {
 		if err := l.stream.Close(); err != nil {
 			errs = append(errs, fmt.Errorf("close the file of the threads' statistics: %w", err))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// printed is the error of printing: no concern of the record, which is whole.
+func (l *legacyLines) printed() error {
+	if l.log == nil {
+		return nil
+	}
+	return l.log.LinesErr()
 }
 
 // writeCSV writes what the original's -csvstats does.

@@ -138,7 +138,8 @@ func finish(ctx context.Context, p *cli.Process, s *cli.Session, db linkbench.Da
 	s.Run.Verify = verified
 	err = judge(p, s, cfg, err)
 	err = errors.Join(err, seen.close())
-	return s.Finish(cli.Interrupted(ctx, err), results.Sections)
+	err = s.Finish(cli.Interrupted(ctx, err), results.Sections)
+	return errors.Join(err, seen.printed())
 }
 
 // judge gives a run's error its exit code, and says which rates were missed.

@@ -10,7 +10,7 @@ import (
 
 // Log is where lines and the rows of -csvstream go. It is safe for concurrent use: a line, and all that a thread has to
 // say at a time, is written in one piece. Where writing fails nothing more is written to that place, and the run goes
-// on; Err says so.
+// on; LinesErr and StreamErr say so.
 type Log struct {
 	mu            sync.Mutex
 	now           func() time.Time
@@ -60,15 +60,22 @@ func (l *Log) samples(thread string, all []Sample) {
 	l.stream.write(rows.String())
 }
 
-// Err is the first error of writing, the rows' before the lines'.
-func (l *Log) Err() error {
+// LinesErr is the first error of printing lines.
+func (l *Log) LinesErr() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch {
-	case l.stream.err != nil:
-		return fmt.Errorf("write the original's statistics of threads: %w", l.stream.err)
-	case l.lines.err != nil:
+	if l.lines.err != nil {
 		return fmt.Errorf("print the original's lines: %w", l.lines.err)
+	}
+	return nil
+}
+
+// StreamErr is the first error of writing rows.
+func (l *Log) StreamErr() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stream.err != nil {
+		return fmt.Errorf("write the original's statistics of threads: %w", l.stream.err)
 	}
 	return nil
 }

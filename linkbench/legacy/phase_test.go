@@ -253,7 +253,7 @@ func TestLogOnFullDisk(t *testing.T) {
 		p.Thread(0).Observe(ended(graph.GetNode, i+1, 5))
 		p.Thread(0).Idle()
 	}
-	if err := p.log.Err(); !errors.Is(err, errFull) || disk.writes != 2 {
+	if err := p.log.StreamErr(); !errors.Is(err, errFull) || p.log.LinesErr() != nil || disk.writes != 2 {
 		t.Errorf("%v after %d writes", err, disk.writes)
 	}
 	if n := strings.Count(lines.String(), "GET_NODE"); n != 3 {
