@@ -33,17 +33,23 @@ type Session struct {
 }
 
 // Goal is what ends a step: so many rows or requests, or a time, whichever
-// comes first; 0 where it doesn't.
+// comes first; 0 where it doesn't. Waiting, if set, is what a step waits for
+// that counts nothing before its end, empty where that isn't known.
 type Goal struct {
-	Step  string
-	Units int64
-	Limit time.Duration
+	Step    string
+	Units   int64
+	Limit   time.Duration
+	Waiting func() string
 }
 
 // watch gives a step what the session wants to see of it.
 func (s Session) watch(spec *step.Spec, units int64) {
+	s.watchGoal(spec, Goal{Step: spec.Name, Units: units, Limit: spec.Run.Limit})
+}
+
+func (s Session) watchGoal(spec *step.Spec, goal Goal) {
 	if s.Progress != nil {
-		spec.Progress = s.Progress(Goal{spec.Name, units, spec.Run.Limit})
+		spec.Progress = s.Progress(goal)
 	}
 	more, name := spec.More, spec.Name
 	spec.More = func(res *load.Result) map[string]results.Metric {
@@ -152,10 +158,11 @@ func openLoaders(ctx context.Context, w *stream.Workload, db Connections) ([]*lo
 // BuildIndex builds the link table's secondary index; links is how many it holds.
 func BuildIndex(ctx context.Context, s Session, l Layout, links int64) (results.Step, error) {
 	task := &indexTask{db: s.DB, layout: l, links: links}
-	task.ctx, task.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	watched, waiting := drivers.WithWaiting(context.WithoutCancel(ctx))
+	task.ctx, task.cancel = context.WithCancel(watched)
 	spec := step.Spec{Name: "index", Kind: results.KindIndex, Server: s.DB,
 		Run: load.Run{Ops: []string{"index"}, Workers: []load.Worker{{Task: task}}}}
-	s.watch(&spec, links)
+	s.watchGoal(&spec, Goal{Step: spec.Name, Units: links, Waiting: waiting.Text})
 	return s.Meter.Run(ctx, s.Writer, spec)
 }
 

@@ -126,6 +126,9 @@ func finish(ctx context.Context, p *cli.Process, s *cli.Session, db linkbench.Da
 			} else {
 				progress = begin(s, goal)
 			}
+			if goal.Waiting != nil {
+				return func(iv *load.Interval) { progress.Wait(goal.Waiting(), iv.End) }
+			}
 			return progress.Show
 		},
 		Done: func(step results.Step) error {
@@ -165,6 +168,9 @@ func judge(p *cli.Process, s *cli.Session, cfg *linkConfig, err error) error {
 
 // begin begins the progress of a step.
 func begin(s *cli.Session, goal linkbench.Goal) *cli.Progress {
+	if goal.Waiting != nil {
+		return s.WaitingProgress(goal.Step)
+	}
 	unit := "rows"
 	if goal.Limit > 0 || strings.HasPrefix(goal.Step, "request") {
 		unit = "requests"

@@ -154,6 +154,7 @@ func (g *Graph) CreateIndex(ctx context.Context, l linkbench.Layout) error {
 	for _, field := range fields {
 		keys = append(keys, bson.E{Key: field, Value: int32(1)})
 	}
+	drivers.WaitingFor(ctx, "building index %s", linkIndex)
 	err := g.whileAlive(ctx, func(ctx context.Context) error {
 		_, err := runOn(ctx, g.database(), bson.D{{Key: "createIndexes", Value: linkTable},
 			{Key: "indexes", Value: bson.A{bson.D{{Key: "key", Value: keys}, {Key: "name", Value: linkIndex}}}}})

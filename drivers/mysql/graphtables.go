@@ -174,6 +174,7 @@ func (g *Graph) CreateIndex(ctx context.Context, l linkbench.Layout) error {
 	if l.ColumnFamilies {
 		statement += " COMMENT '" + indexFamily + "'"
 	}
+	drivers.WaitingFor(ctx, "building index %s", sqltext.LinkIndex)
 	if err := g.longExec(ctx, statement); err != nil {
 		return fmt.Errorf("building index %s of table %s: %w", sqltext.LinkIndex, g.table(sqltext.LinkTable), err)
 	}

@@ -102,6 +102,7 @@ func (g Graph) CreateIndex(ctx context.Context, l linkbench.Layout) error {
 	if !ok {
 		return drivers.Configf("index %q of the link table isn't known: use covering or short", l.Index)
 	}
+	drivers.WaitingFor(ctx, "building index id1_type")
 	return g.write(ctx, "building index id1_type in SQLite file "+g.path, []string{"CREATE INDEX id1_type ON linktable (" + columns + ")"})
 }
 

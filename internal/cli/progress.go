@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"time"
@@ -43,9 +44,9 @@ func (p *Process) NewProgress(name, unit string, total int64) *Progress {
 	switch {
 	case !p.Terminal:
 	case unit == "s": // a second takes a second
-		g.bar = p.newBar(name, unit, total)
+		g.bar = p.newBar(name, unit, total, progressbar.OptionShowCount())
 	default:
-		g.bar = p.newBar(name, unit, total, progressbar.OptionShowIts())
+		g.bar = p.newBar(name, unit, total, progressbar.OptionShowCount(), progressbar.OptionShowIts())
 	}
 	return g
 }
@@ -54,7 +55,17 @@ func (p *Process) NewProgress(name, unit string, total int64) *Progress {
 func (p *Process) NewTimedProgress(name, unit string, limit time.Duration) *Progress {
 	g := &Progress{out: p.Stderr, name: name, unit: unit, limit: limit, next: plainEvery}
 	if p.Terminal {
-		g.bar = p.newBar(name, "s", int64(limit.Seconds()))
+		g.bar = p.newBar(name, "s", int64(limit.Seconds()), progressbar.OptionShowCount())
+	}
+	return g
+}
+
+// NewWaitingProgress begins the progress of a step that counts nothing before
+// its end, when that is isn't known: it shows the seconds, by Wait.
+func (p *Process) NewWaitingProgress(name string) *Progress {
+	g := &Progress{out: p.Stderr, name: name, unit: "s", total: -1, next: plainEvery}
+	if p.Terminal {
+		g.bar = p.newBar(name, "s", -1, progressbar.OptionSetSpinnerChangeInterval(0)) // or a goroutine draws it
 	}
 	return g
 }
@@ -62,7 +73,7 @@ func (p *Process) NewTimedProgress(name, unit string, limit time.Duration) *Prog
 func (p *Process) newBar(name, unit string, total int64, more ...progressbar.Option) *progressbar.ProgressBar {
 	return progressbar.NewOptions64(total, append([]progressbar.Option{
 		progressbar.OptionSetWriter(p.Stderr), progressbar.OptionSetDescription(name),
-		progressbar.OptionSetPredictTime(true), progressbar.OptionShowCount(),
+		progressbar.OptionSetPredictTime(true),
 		progressbar.OptionSetItsString(unit), progressbar.OptionFullWidth(), progressbar.OptionClearOnFinish(),
 		progressbar.OptionThrottle(100 * time.Millisecond),
 	}, more...)...)
@@ -89,6 +100,14 @@ func (g *Progress) Beside(units int64, unit string) {
 func (g *Progress) WaitingFor(what string) {
 	if g != nil {
 		g.waiting = what
+	}
+}
+
+// Wait shows how long a step waits, and what for.
+func (g *Progress) Wait(what string, at time.Duration) {
+	if g != nil {
+		g.waiting = what
+		g.Add(int64(at.Seconds())-g.done, at, 0)
 	}
 }
 
@@ -131,8 +150,8 @@ func (g *Progress) Add(units int64, at time.Duration, maxUS int64) {
 		g.next += plainEvery
 	}
 	reached, left := g.reached(at, rate)
-	if g.waiting != "" {
-		fmt.Fprintf(g.out, "%s: %s, %s\n", g.name, reached, g.waiting)
+	if g.waiting != "" || g.total < 0 {
+		fmt.Fprintf(g.out, "%s: %s, %s\n", g.name, reached, cmp.Or(g.waiting, "waiting"))
 		return
 	}
 	fmt.Fprintf(g.out, "%s: %s, %.0f %s/s (lately %.0f)%s, slowest %s, %s left\n", g.name, reached, rate, g.unit,
@@ -145,6 +164,9 @@ func (g *Progress) reached(at time.Duration, rate float64) (reached, left string
 	if g.limit > 0 {
 		return fmt.Sprintf("%.0f of %.0f s (%.1f%%), %d %s", at.Seconds(), g.limit.Seconds(), 100*at.Seconds()/g.limit.Seconds(), g.done, g.unit),
 			max(g.limit-at, 0).Round(time.Second).String()
+	}
+	if g.total < 0 {
+		return fmt.Sprintf("%d %s", g.done, g.unit), ""
 	}
 	left = "-"
 	if rate > 0 {

@@ -80,6 +80,30 @@ settle: 20 of 40 s (50.0%), 17 dirty pages in InnoDB's buffer pool
 	quiet.WaitingFor("nothing")
 }
 
+// A step that counts nothing before its end shows the seconds.
+func TestWaitingProgress(t *testing.T) {
+	var out bytes.Buffer
+	g := (&Process{Stderr: &out}).NewWaitingProgress("index")
+	for s := 1; s <= 20; s++ {
+		g.Wait([]string{"", "building index id1_type"}[s/11], time.Duration(s)*time.Second+100*time.Millisecond)
+	}
+	if want := "index: 10 s, waiting\nindex: 20 s, building index id1_type\n"; out.String() != want {
+		t.Errorf("got:\n%swant:\n%s", &out, want)
+	}
+	out.Reset()
+	g = (&Process{Stderr: &out, Terminal: true}).NewWaitingProgress("index")
+	for s := 1; s <= 2; s++ {
+		g.Wait("building index id1_type", time.Duration(s)*time.Second)
+		time.Sleep(110 * time.Millisecond) // the bar isn't drawn more often
+	}
+	g.Done()
+	if !strings.Contains(out.String(), "index: building index id1_type") || strings.Contains(out.String(), "rows") || strings.Contains(out.String(), "%") {
+		t.Errorf("got %q", &out)
+	}
+	var quiet *Progress
+	quiet.Wait("nothing", time.Second)
+}
+
 // Queries beside inserts have a rate of their own: 900 a second of 9,000 in 10 s.
 func TestProgressBeside(t *testing.T) {
 	var out bytes.Buffer

@@ -208,6 +208,14 @@ func (s *Session) TimedProgress(name, unit string, limit time.Duration) *Progres
 	return s.process.NewTimedProgress(name, unit, limit)
 }
 
+// WaitingProgress is Progress of a step that counts nothing before its end.
+func (s *Session) WaitingProgress(name string) *Progress {
+	if s.measuring.Quiet {
+		return nil
+	}
+	return s.process.NewWaitingProgress(name)
+}
+
 // Finish completes and saves the record, prints it or its tables, and returns
 // the run's error, or the one of saving.
 func (s *Session) Finish(runErr error, sections func(*results.Run) []results.Section) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"insertbench/drivers"
 	"insertbench/internal/step"
 	"insertbench/iostat"
 	"insertbench/linkbench"
@@ -120,7 +121,11 @@ func (s Suite) tables(t *testing.T, l linkbench.Layout) {
 	if err := db.CreateTables(t.Context(), l); err == nil {
 		t.Error("tables that exist were made again")
 	}
-	check(t, db.CreateIndex(t.Context(), l))
+	watched, waiting := drivers.WithWaiting(t.Context())
+	check(t, db.CreateIndex(watched, l))
+	if got := waiting.Text(); got != "building index id1_type" {
+		t.Errorf("it waited for %q", got)
+	}
 	check(t, db.CheckBatch(t.Context(), 10, 1000))
 	rows, err := db.TableRows(t.Context())
 	if check(t, err); rows != (linkbench.Rows{}) {
