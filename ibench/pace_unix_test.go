@@ -4,6 +4,7 @@ package ibench_test
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"testing"
 	"time"
@@ -13,6 +14,9 @@ import (
 	"insertbench/ibench"
 	"insertbench/internal/load"
 	"insertbench/internal/server/servertest"
+	"insertbench/internal/step"
+	"insertbench/iostat"
+	"insertbench/results"
 )
 
 // BenchmarkPacedStarts prints how long after its intended start a statement of
@@ -50,41 +54,65 @@ func BenchmarkPacedStarts(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkClientMemory prints the memory that a client costs while it inserts
-// 100 rows a statement into BLACKHOLE, its connection and histograms included,
-// in KiB: heap and stacks with 64 clients less those with none. It is to stay
-// at or under 300, whatever the rows and the time.
+// BenchmarkClientMemory prints the memory that a client costs with InnoDB, its
+// connections, histograms and samples included, in KiB: heap and stacks beside
+// those before the step, for each of 32 clients of 100 rows a statement. One
+// case only inserts; in the other a client is a writer, a deleter and a reader.
+// Each is measured after 2 seconds and after 10; it is to stay at or under 300,
+// whatever the rows and the time.
 func BenchmarkClientMemory(b *testing.B) {
+	insert := ibench.DefaultWrite()
+	insert.Readers = 0
+	all := ibench.DefaultWrite()
+	all.Deletes = true
+	b.Run("insert", func(b *testing.B) { benchmarkMemory(b, insert) })
+	b.Run("insert, delete, query", func(b *testing.B) { benchmarkMemory(b, all) })
+}
+
+func benchmarkMemory(b *testing.B, s ibench.Step) {
 	my := servertest.MariaDB(b)
-	ctx := context.Background()
-	db, err := mysql.Open(ctx, mysql.Config{Socket: my.Socket, User: "root", Database: "clientmemory", CreateDatabase: true, Engine: "BLACKHOLE"})
+	db, err := mysql.Open(context.Background(), mysql.Config{Socket: my.Socket, User: "root", Database: "clientmemory", CreateDatabase: true, Engine: "InnoDB"})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer db.Close()
-	_ = db.DropTable(ctx, "pi1") // left by an earlier run of this benchmark, or not there
-	if err := db.CreateTable(ctx, ibench.Table{Name: "pi1", Indexes: ibench.Indexes}); err != nil {
+	c := ibench.DefaultConfig()
+	c.Clients, c.Tables, c.Rows = 32, 32, 100_000 // deletes need a table per client
+	for i := range c.Tables {                     // left by an earlier run of this benchmark, or not there
+		_ = db.DropTable(context.Background(), ibench.TableName(i))
+	}
+	m, err := step.NewMeter(iostat.Root{}, step.Target{Server: db})
+	if err != nil {
 		b.Fatal(err)
 	}
-	c := ibench.DefaultConfig()
-	c.Clients, c.Rows = 64, 640_000
-	for range b.N {
+	w, err := results.Create(b.TempDir(), results.Run{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer w.Close()
+	bench := &ibench.Bench{Config: c, DB: db, Meter: m, Writer: w}
+	fill := ibench.DefaultWrite()
+	fill.Name, fill.Do, fill.Rows, fill.Readers, fill.Indexes = "load", ibench.ActionLoad, c.Rows, 0, len(ibench.Indexes)
+	if _, err := bench.Do(b.Context(), fill); err != nil {
+		b.Fatal(err)
+	}
+	s.RowsPerCommit, s.Seconds = 100, 11
+	if err := s.Validate(c); err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
 		before := memory()
-		var during uint64
-		run := load.Run{Ops: []string{"insert"}}
-		for client := range c.Clients {
-			in, err := db.OpenInserter(ctx, "pi1")
-			if err != nil {
-				b.Fatal(err)
+		bench.Progress = func(ibench.Goal) func(ibench.Progressed) {
+			seconds := 0
+			return func(ibench.Progressed) {
+				if seconds++; seconds == 2 || seconds == 10 {
+					b.ReportMetric((float64(memory())-float64(before))/1024/float64(c.Clients), fmt.Sprintf("KiB/client-at-%ds", seconds))
+				}
 			}
-			defer in.Close()
-			run.Workers = append(run.Workers, load.Worker{Task: ibench.NewInsertTask(c, client, in)})
 		}
-		run.OnEnd = func() { during = memory() }
-		if _, err := run.Do(ctx); err != nil {
+		if _, err := bench.Do(b.Context(), s); err != nil {
 			b.Fatal(err)
 		}
-		b.ReportMetric(float64(during-before)/1024/float64(c.Clients), "KiB/client")
 	}
 	b.ReportMetric(0, "ns/op")
 }
