@@ -78,6 +78,19 @@ var (
 	ErrConfig  = errors.New("configuration refused")
 )
 
+// EngineError is of a server that is there, but can't use the storage engine
+// that was asked for. Its kind is ErrConfig.
+type EngineError struct {
+	Engine string
+	Err    error
+}
+
+// Error returns the sentence of the wrapped error.
+func (e *EngineError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the wrapped error and the kind.
+func (e *EngineError) Unwrap() []error { return []error{ErrConfig, e.Err} }
+
 // kindError carries a kind without printing it: the sentence stays the
 // caller's own.
 type kindError struct {

@@ -86,9 +86,11 @@ func (s *Server) findEngine(ctx context.Context, name string) (engine, error) {
 	}
 	switch {
 	case found.name == "":
-		return engine{}, drivers.Configf("the server at %s has no storage engine %q; it has %s", s.where, name, strings.Join(has, ", "))
+		return engine{}, &drivers.EngineError{Engine: name,
+			Err: fmt.Errorf("the server at %s has no storage engine %q; it has %s", s.where, name, strings.Join(has, ", "))}
 	case disabled:
-		return engine{}, drivers.Configf("the server at %s has storage engine %s disabled; it offers %s", s.where, found.name, strings.Join(has, ", "))
+		return engine{}, &drivers.EngineError{Engine: name,
+			Err: fmt.Errorf("the server at %s has storage engine %s disabled; it offers %s", s.where, found.name, strings.Join(has, ", "))}
 	}
 	return found, nil
 }

@@ -23,10 +23,11 @@ var openers = map[string]func(context.Context, Connection) (drivers.Server, erro
 // Open connects to the database that the flags name. A private server must
 // have been started: without that there is no telling which one would answer.
 func Open(ctx context.Context, c Connection) (drivers.Server, error) {
-	if c.Private.Program != "" && !c.Private.started {
+	if c.Private.Program != "" && c.Private.running == nil {
 		return nil, fmt.Errorf("the private server %s was not started (a defect of this program)", c.Private.Program)
 	}
-	return openers[c.DBMS](ctx, c)
+	s, err := openers[c.DBMS](ctx, c)
+	return s, c.Private.explainEngine(err)
 }
 
 // OpenUnmeasured is Open for a command that measures nothing. A private server

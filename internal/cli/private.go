@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -26,7 +27,8 @@ type Private struct {
 	dbms, product string
 	// keptDir is where a temporary folder stays, once the server runs.
 	keptDir string
-	started bool
+	// running is the server once it was started.
+	running *server.Server
 }
 
 var privateFlagNames = []string{"server", "server-wrapper", "server-config", "data-dir", "keep-data", "cache"}
@@ -108,7 +110,7 @@ func (conn *Connection) startPrivate(ctx context.Context) (*server.Server, error
 	if s.KeepData && s.DataDir == "" {
 		conn.Private.keptDir = filepath.Dir(srv.DataDir)
 	}
-	conn.Private.started = true
+	conn.Private.running = srv
 	conn.pointAt(srv)
 	return srv, nil
 }
@@ -120,6 +122,29 @@ func (conn *Connection) pointAt(srv *server.Server) {
 		conn.Mongo.URI = drivers.NewSecret("mongodb://127.0.0.1:" + strconv.Itoa(srv.Port))
 		conn.Mongo.URIShown = conn.Mongo.URI.Reveal()
 	}
+}
+
+// explainEngine adds to the error of an engine that a private server doesn't
+// have what its log says of it, and what to try.
+func (s *Private) explainEngine(err error) error {
+	var missing *drivers.EngineError
+	if s.running == nil || !errors.As(err, &missing) {
+		return err
+	}
+	lines := s.running.Complaints(missing.Engine)
+	if len(lines) == 0 {
+		return err
+	}
+	said := strings.Join(lines, " | ")
+	advice := "keep its log with --keep-data to see all of it"
+	if s.DataDir != "" || s.KeepData {
+		advice = "all of it is in " + s.running.LogFile
+	}
+	if strings.EqualFold(missing.Engine, "rocksdb") && strings.Contains(said, "Corruption") {
+		advice += fmt.Sprintf("; a torn write-ahead log is taken up to the tear with rocksdb_wal_recovery_mode=2 in a copy of %s as --server-config; or begin anew with another --data-dir",
+			s.running.ConfigFile)
+	}
+	return fmt.Errorf("%w; its log says: %s; %s", err, said, advice)
 }
 
 // stopPrivate stops a private server in its own time, whatever ended the run,

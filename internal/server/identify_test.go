@@ -80,7 +80,9 @@ func TestReasons(t *testing.T) {
 			[]string{"2026-11-30 22:37:46 0 [ERROR] /usr/sbin/mariadbd: unknown variable 'x=1'", "2026-11-30 22:37:46 0 [ERROR] Aborting"}},
 		"mongod 3.4": {"2026-01-01T00:00:00.000+0000 I CONTROL  [main] starting\n2026-01-01T00:00:00.000+0000 E NETWORK  [initandlisten] listen(): bind() failed\n",
 			[]string{"2026-01-01T00:00:00.000+0000 E NETWORK  [initandlisten] listen(): bind() failed"}},
-		"the last three":  {"[ERROR] 1\n[ERROR] 2\n[ERROR] 3\n[ERROR] 4\n", []string{"[ERROR] 2", "[ERROR] 3", "[ERROR] 4"}},
+		"the last three": {"[ERROR] 1\n[ERROR] 2\n[ERROR] 3\n[ERROR] 4\n", []string{"[ERROR] 2", "[ERROR] 3", "[ERROR] 4"}},
+		"secrets": {"[ERROR] mariadbd: unknown variable 'x_password=ze'b ra'\n[ERROR] near 'IDENTIFIED VIA x USING 'y' BY 'zebra''\n[ERROR] no mongodb://u:ze@bra@h/\n",
+			[]string{"[ERROR] mariadbd: unknown variable 'x_password=***", "[ERROR] near 'IDENTIFIED VIA x USING 'y' BY***", "[ERROR] no mongodb://u:***@h/"}},
 		"no error at all": {"one\n\ntwo\n", []string{"one", "two"}},
 		"empty":           {"", nil},
 	} {
