@@ -28,8 +28,12 @@ type Observed struct {
 	Rows    int64 // read or changed by a request, of the batch of a load
 	History bool  // a list query for an older page
 	Failed  bool  // given up, or of unknown outcome
-	Took    time.Duration
-	At      time.Time // when it ended
+	// Retries are attempts after a first one that was rolled back. Switched is
+	// an add that became an update, or an update that became an add.
+	Retries  int64
+	Switched bool
+	Took     time.Duration
+	At       time.Time // when it ended
 }
 
 // Observer sees the operations of one worker. Both methods are called by the
@@ -85,7 +89,9 @@ func (s Session) observe(spec *step.Spec, units int64, first int) {
 }
 
 func (t *requestTask) sentLast() Observed {
-	return Observed{Op: int(t.req.Op), Rows: t.result.Rows, History: t.req.History}
+	return Observed{Op: int(t.req.Op), Rows: t.result.Rows, History: t.req.History, Retries: t.retrier.last, Switched: t.result.Switched > 0}
 }
 
-func (t *loadTask) sentLast() Observed { return Observed{Op: t.op, Rows: t.pending.rows()} }
+func (t *loadTask) sentLast() Observed {
+	return Observed{Op: t.op, Rows: t.pending.rows(), Retries: t.retrier.last}
+}

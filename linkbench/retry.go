@@ -21,6 +21,7 @@ const (
 // retrier sends again what a server rolled back, waiting longer each time.
 type retrier struct {
 	max     int64 // retries of one statement or transaction
+	last    int64 // retries of the last one
 	once    sync.Once
 	aborted chan struct{}
 }
@@ -35,6 +36,7 @@ func (r *retrier) abort() { r.once.Do(func() { close(r.aborted) }) }
 // do sends until the outcome isn't Retryable. Each failed attempt is counted by
 // its code; retries is how many there were beyond the first.
 func (r *retrier) do(ctx context.Context, rec *load.Recorder, send func(context.Context) error) (retries int64, err error) {
+	defer func() { r.last = retries }()
 	for {
 		if err = send(ctx); err == nil {
 			return retries, nil

@@ -115,7 +115,6 @@ func TestConsoleLines(t *testing.T) {
 		Requests{Done: 100000, Took: ms(228)}.Final(),
 		Requests{Done: 20000, Planned: 100000, Took: ms(59), MaxTimeS: 100000}.Progress(),
 		Requests{Done: 80000, Planned: 100000, Took: ms(184), MaxTimeS: 100000}.Progress(),
-		LinkRetries{}.Line("total"), LinkRetries{}.Line("max"), SwitchLine(0, 0, 0), NodeRetries{}.Line("total"), NodeRetries{}.Line("max"),
 		Requester{1, 50000, ms(209), 10957, 2096, 0, 11279}.Line(),
 		Requester{0, 50000, ms(213), 10984, 2122, 0, 11224}.Line(),
 	} {

@@ -25,6 +25,7 @@ type Settings struct {
 type Phase struct {
 	log     *Log
 	set     Settings
+	ops     []string
 	threads []*Thread
 
 	begin sync.Once
@@ -41,7 +42,7 @@ type Phase struct {
 
 // Phase begins a phase. A load's goal gives its ids, links and counts to come; it is unused with requests.
 func (l *Log) Phase(set Settings, p linkbench.Phase, goal Load) *Phase {
-	phase := &Phase{log: l, set: set, isLoad: p.Kind == results.KindLoad, load: Load{IDs: goal.IDs}, counts: goal.Counts,
+	phase := &Phase{log: l, set: set, ops: p.Ops, isLoad: p.Kind == results.KindLoad, load: Load{IDs: goal.IDs}, counts: goal.Counts,
 		planned: p.Units, maxTimeS: int64(p.Limit / time.Second)}
 	for i := range p.Workers {
 		phase.threads = append(phase.threads, newThread(phase, p.First+i, p.Ops))
@@ -52,10 +53,15 @@ func (l *Log) Phase(set Settings, p linkbench.Phase, goal Load) *Phase {
 // Thread is what observes a worker, by its place from 0.
 func (p *Phase) Thread(worker int) *Thread { return p.threads[worker] }
 
-// End prints what threads have left to say. What a thread does afterwards, one that was given up, isn't seen.
+// End prints what threads have left to say, and the retries of all. What a thread does afterwards, one that was given
+// up, isn't seen.
 func (p *Phase) End() {
+	all := newRetried(len(p.ops))
 	for _, t := range p.threads {
-		t.end()
+		all.add(t.end())
+	}
+	for _, line := range all.lines(p.ops) {
+		p.log.Line("main", line)
 	}
 }
 

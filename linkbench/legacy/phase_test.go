@@ -84,7 +84,7 @@ func TestThreadStatistics(t *testing.T) {
 		" min = 25 25% = 25 50% = 25 75% = 25 90% = 25 95% = 25 99% = 25 max = 25\n" +
 		// 11 requests in 1.5 s are 7 per second; of two multigets one found 3 links.
 		prefix + "ThreadID = 0 total requests = 11 requests/second = 7 found = 3 not found = 1 history queries = 0/1\n"
-	if d := cmp.Diff(want, b.lines.String()); d != "" {
+	if d := cmp.Diff(want, withoutRetries(b.lines.String())); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
 	rows := StreamHeader + "\n" +
@@ -209,7 +209,7 @@ func TestThreadsSideBySide(t *testing.T) {
 	p.End()
 	threads.Wait()
 	for line := range strings.Lines(b.lines.String()) {
-		if !strings.HasPrefix(line, "INFO 2026-11-30 21:09:09.0 [Thread-") || strings.Count(line, "INFO") != 1 {
+		if !strings.HasPrefix(line, "INFO 2026-11-30 21:09:09.0 [") || strings.Count(line, "INFO") != 1 {
 			t.Errorf("a broken line: %s", line)
 		}
 	}

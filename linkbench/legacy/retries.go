@@ -1,29 +1,68 @@
 package legacy
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
 
-// LinkRetries are retries of operations on links.
-type LinkRetries struct {
-	Add, Update, Delete, Get, Multiget, List, Count, BulkLinks, BulkCounts int64
+	"insertbench/linkbench"
+)
+
+// retried is what came of a thread's operations beside their time, by the position of the operation.
+type retried struct {
+	total, max []int64 // attempts after a first one that was rolled back: of all, and of the one with the most
+	switched   []int64
 }
 
-// Line is one of the two lines of retries of links; kind is total or max.
-func (r LinkRetries) Line(kind string) string {
-	return fmt.Sprintf("Graph Link %s retry: %d add, %d update, %d delete, %d get, %d multiget, %d get_link_list, %d count, "+
-		"%d add_bulk_links, %d add_bulk_counts", kind, r.Add, r.Update, r.Delete, r.Get, r.Multiget, r.List, r.Count,
-		r.BulkLinks, r.BulkCounts)
+func newRetried(ops int) retried {
+	return retried{make([]int64, ops), make([]int64, ops), make([]int64, ops)}
 }
 
-// SwitchLine tells of adds that became updates, updates that became adds, and commits that failed.
-func SwitchLine(addToUpdate, updateToAdd, commitFailed int64) string {
-	return fmt.Sprintf("Graph Link other: %d add_to_upd, %d upd_to_add, %d commit_failed", addToUpdate, updateToAdd, commitFailed)
+func (r *retried) count(o linkbench.Observed) {
+	r.total[o.Op] += o.Retries
+	r.max[o.Op] = max(r.max[o.Op], o.Retries)
+	if o.Switched {
+		r.switched[o.Op]++
+	}
 }
 
-// NodeRetries are retries of operations on nodes.
-type NodeRetries struct{ Add, Bulk, Get, Update, Delete int64 }
+func (r *retried) add(o retried) {
+	for i := range r.total {
+		r.total[i] += o.total[i]
+		r.max[i] = max(r.max[i], o.max[i])
+		r.switched[i] += o.switched[i]
+	}
+}
 
-// Line is one of the two lines of retries of nodes; kind is total or max.
-func (r NodeRetries) Line(kind string) string {
-	return fmt.Sprintf("Graph Node %s retry: %d add, %d add_bulk, %d get, %d update, %d delete", kind, r.Add, r.Bulk, r.Get,
-		r.Update, r.Delete)
+// lines are those that the original prints as a phase ends. It never reads a link alone, and counts apart a commit that
+// failed: ours goes with its operation in one packet, so that such a failure is the operation's, and none is told here.
+func (r *retried) lines(ops []string) []string {
+	of := func(values []int64, name string) int64 {
+		for i, op := range ops {
+			if op == name {
+				return values[i]
+			}
+		}
+		return 0
+	}
+	list := func(values []int64, names ...[2]string) string {
+		var parts []string
+		for _, n := range names {
+			parts = append(parts, fmt.Sprintf("%d %s", of(values, n[1]), n[0]))
+		}
+		return strings.Join(parts, ", ")
+	}
+	link := func(values []int64) string {
+		return list(values, [2]string{"add", "ADD_LINK"}, [2]string{"update", "UPDATE_LINK"}, [2]string{"delete", "DELETE_LINK"}, [2]string{"get", ""},
+			[2]string{"multiget", "MULTIGET_LINK"}, [2]string{"get_link_list", "GET_LINKS_LIST"}, [2]string{"count", "COUNT_LINK"},
+			[2]string{"add_bulk_links", "load_link"}, [2]string{"add_bulk_counts", "load_count"})
+	}
+	node := func(values []int64) string {
+		return list(values, [2]string{"add", "ADD_NODE"}, [2]string{"add_bulk", "load_node"}, [2]string{"get", "GET_NODE"},
+			[2]string{"update", "UPDATE_NODE"}, [2]string{"delete", "DELETE_NODE"})
+	}
+	return []string{
+		"Graph Link total retry: " + link(r.total), "Graph Link max retry: " + link(r.max),
+		"Graph Link other: " + list(r.switched, [2]string{"add_to_upd", "ADD_LINK"}, [2]string{"upd_to_add", "UPDATE_LINK"}) + ", 0 commit_failed",
+		"Graph Node total retry: " + node(r.total), "Graph Node max retry: " + node(r.max),
+	}
 }

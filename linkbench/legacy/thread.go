@@ -58,10 +58,11 @@ type Thread struct {
 	unreported       int64
 	links, counts    int64 // loaded, not reported
 	total            Requester
+	retried          retried
 }
 
 func newThread(p *Phase, number int, ops []string) *Thread {
-	t := &Thread{phase: p, number: number, rng: rand.New(rand.NewPCG(1, uint64(number))), total: Requester{Thread: number}}
+	t := &Thread{phase: p, number: number, rng: rand.New(rand.NewPCG(1, uint64(number))), total: Requester{Thread: number}, retried: newRetried(len(ops))}
 	at := func(op string) int { return slices.Index(ops, op) }
 	t.ops.links, t.ops.counts, t.ops.multiget, t.ops.list = at("load_link"), at("load_count"), at("MULTIGET_LINK"), at("GET_LINKS_LIST")
 	for _, s := range sources() {
@@ -108,6 +109,7 @@ func (t *Thread) Observe(o linkbench.Observed) {
 func (t *Thread) count(o linkbench.Observed) {
 	t.unreported++
 	t.total.Requests++
+	t.retried.count(o)
 	if o.Failed {
 		return
 	}
@@ -175,7 +177,8 @@ func (t *Thread) display() {
 	t.reset = t.at
 }
 
-func (t *Thread) end() {
+// end prints the rest and hands over the retries.
+func (t *Thread) end() retried {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.report()
@@ -184,4 +187,5 @@ func (t *Thread) end() {
 		t.total.Took = t.at.Sub(t.began)
 		t.phase.log.Line(t.name(), t.total.Line())
 	}
+	return t.retried
 }
