@@ -56,7 +56,9 @@ type (
 )
 
 // setUp gives scripts named mariadb-* the shared server and a database of
-// their own, those named private-* a server that they may kill.
+// their own, those named private-* a server that they may kill, and those named
+// documentdb-* the address of a server with MongoDB's protocol and the name of
+// a database of their own.
 func setUp(env *testscript.Env) error {
 	name := strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")
 	env.Values[processKey{}] = &process{}
@@ -70,6 +72,10 @@ func setUp(env *testscript.Env) error {
 		s = servertest.MariaDB(tb)
 	case strings.HasPrefix(name, "private-"):
 		s = servertest.PrivateMariaDB(tb)
+	case strings.HasPrefix(name, "documentdb-"):
+		env.Setenv("URI", servertest.DocumentDB(tb))
+		env.Setenv("DB", fmt.Sprintf("t_%s_%d", strings.ReplaceAll(name, "-", "_"), os.Getpid()))
+		return nil
 	default:
 		return nil
 	}
