@@ -37,6 +37,15 @@ func (k AccessKind) String() string {
 // MarshalText makes the name what JSON shows.
 func (k AccessKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
+// UnmarshalText is ParseAccessKind.
+func (k *AccessKind) UnmarshalText(b []byte) error {
+	v, err := ParseAccessKind(string(b))
+	if err == nil {
+		*k = v
+	}
+	return err
+}
+
 // ParseAccessKind reads a *_function setting in any case, with or without Java package and the word Distribution.
 func ParseAccessKind(s string) (AccessKind, error) {
 	name := strings.ToLower(s[strings.LastIndexByte(s, '.')+1:])
@@ -96,6 +105,15 @@ func (k MultigetKind) String() string {
 
 // MarshalText makes the name what JSON shows.
 func (k MultigetKind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
+
+// UnmarshalText is ParseMultigetKind.
+func (k *MultigetKind) UnmarshalText(b []byte) error {
+	v, err := ParseMultigetKind(string(b))
+	if err == nil {
+		*k = v
+	}
+	return err
+}
 
 // ParseMultigetKind reads link_multiget_dist.
 func ParseMultigetKind(s string) (MultigetKind, error) {

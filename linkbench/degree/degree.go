@@ -42,6 +42,15 @@ func (k Kind) String() string {
 // MarshalText makes the name what JSON shows.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
+// UnmarshalText is ParseKind.
+func (k *Kind) UnmarshalText(b []byte) error {
+	v, err := ParseKind(string(b))
+	if err == nil {
+		*k = v
+	}
+	return err
+}
+
 // ParseKind reads a value of nlinks_func, in any case: the names above, distribution classes with or without
 // their Java package and the word Distribution, and PERFECT_POWERS, which the original's file promises and its
 // code refuses.

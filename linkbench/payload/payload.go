@@ -30,6 +30,15 @@ func (k Kind) String() string {
 // MarshalText makes the name what JSON shows.
 func (k Kind) MarshalText() ([]byte, error) { return []byte(k.String()), nil }
 
+// UnmarshalText is ParseKind.
+func (k *Kind) UnmarshalText(b []byte) error {
+	v, err := ParseKind(string(b))
+	if err == nil {
+		*k = v
+	}
+	return err
+}
+
 // ParseKind reads a *_datagen setting: the names above or Java classes, in any case.
 func ParseKind(s string) (Kind, error) {
 	switch name := strings.ToLower(s[strings.LastIndexByte(s, '.')+1:]); strings.TrimSuffix(name, "datagenerator") {
