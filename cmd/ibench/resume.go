@@ -2,12 +2,8 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strconv"
-	"strings"
 
 	urfave "github.com/urfave/cli/v2"
 
@@ -57,7 +53,7 @@ func resumeRun(c *urfave.Context, p *cli.Process, cfg *stepsConfig, o *runOption
 		Steps    []ibench.Step  `json:"steps"`
 		Database map[string]any `json:"database"`
 	}
-	if err := again(run.Config, &recorded); err != nil || len(recorded.Steps) == 0 {
+	if err := cli.Recorded(run.Config, &recorded); err != nil || len(recorded.Steps) == 0 {
 		return cli.Usagef("%s holds no plan to go on with; it was no ibench run", o.resume)
 	}
 	drop := cfg.Data.Drop
@@ -69,7 +65,7 @@ func resumeRun(c *urfave.Context, p *cli.Process, cfg *stepsConfig, o *runOption
 	cfg.Steps = rest
 	// Tables that are loaded again are the run's own.
 	cfg.Data.Drop = drop || cfg.loads()
-	if err := connectAsBefore(c, recorded.Database); err != nil {
+	if err := cli.ConnectAsBefore(c, recorded.Database); err != nil {
 		return err
 	}
 	if err := cfg.Measuring.Resolve(c); err != nil {
@@ -80,15 +76,6 @@ func resumeRun(c *urfave.Context, p *cli.Process, cfg *stepsConfig, o *runOption
 	}
 	cfg.Database.MustExist = true
 	return runPlan(c.Context, p, *cfg, after)
-}
-
-// again reads a part of a record into the type that it was written from.
-func again(from, to any) error {
-	text, err := json.Marshal(from)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(text, to)
 }
 
 // remaining splits a run into what is kept of it and what is left to do. A
@@ -124,7 +111,7 @@ func remaining(run *results.Run, steps []ibench.Step, name string) (*earlier, []
 	}
 	e.steps = run.Steps[:at]
 	if at > 0 {
-		if err := again(run.Steps[at-1].State, &e.state); err != nil || len(e.state.Clients) == 0 {
+		if err := cli.Recorded(run.Steps[at-1].State, &e.state); err != nil || len(e.state.Clients) == 0 {
 			return nil, nil, cli.Usagef("the record %s doesn't say what the tables held after step %s", name, run.Steps[at-1].Name)
 		}
 	}
@@ -165,80 +152,4 @@ func lastLoad(steps []ibench.Step) int {
 		}
 	}
 	return -1
-}
-
-// recordedFlag is a flag and where the record has its value, below "database".
-type recordedFlag struct{ flag, key string }
-
-var (
-	// wayFlags say how to reach the database. One of the first six names
-	// another way, and then nothing of the old one counts.
-	wayFlags = []recordedFlag{
-		{"dbms", "dbms"}, {"dsn", ""}, {"uri", "mongo.uri"}, {"socket", "socket"}, {"host", "host"}, {"server", "private_server.program"},
-		{"user", "user"}, {"tls", "tls"}, {"path", "path"}, {"port", "port"}, {"database", "database"},
-	}
-	// privateFlags are those of a private server, whoever named it.
-	privateFlags = []recordedFlag{
-		{"data-dir", "private_server.data_dir"}, {"cache", "private_server.cache_bytes"}, {"server-config", "private_server.config_file"},
-	}
-	// shapingFlags shape the tables and what a write is; steps of one
-	// run have them alike, however the database is reached.
-	shapingFlags = []recordedFlag{
-		{"engine", "engine"}, {"engine-options", "engine_options"}, {"mongo-id", "mongo.id"}, {"short-names", "mongo.short_names"},
-		{"mongo-w", "mongo.w"}, {"mongo-j", "mongo.j"}, {"mongo-read-concern", "mongo.read_concern"},
-		{"mongo-transactions", "mongo.transactions"}, {"mongo-unordered", "mongo.unordered"},
-	}
-)
-
-// connectAsBefore sets the flags that say which database to open, and how it
-// keeps and acknowledges rows, to what the record has of them, where the user
-// gave none.
-func connectAsBefore(c *urfave.Context, recorded map[string]any) error {
-	flags := slices.Clone(shapingFlags)
-	if !slices.ContainsFunc(wayFlags[:6], func(f recordedFlag) bool { return c.IsSet(f.flag) }) {
-		flags = append(flags, wayFlags...)
-	}
-	if c.IsSet("server") || recordedText(recorded, "private_server.program") != "" && len(flags) > len(shapingFlags) {
-		flags = append(flags, privateFlags...)
-	}
-	for _, f := range flags {
-		text := recordedText(recorded, f.key)
-		// A private server has no passwords, and refuses a user.
-		if text == "" || c.IsSet(f.flag) || f.flag == "user" && recordedText(recorded, "private_server.program") != "" {
-			continue
-		}
-		if f.flag == "uri" && strings.Contains(text, "***") {
-			return cli.Usagef("the record has %s without its password; give --uri again", text)
-		}
-		if err := c.Set(f.flag, text); err != nil {
-			return cli.Usagef("the record's %s: %w", f.flag, err)
-		}
-	}
-	return nil
-}
-
-// recordedText is a value of the record as a flag has it; empty where there is
-// none, or none but a flag's own default. That of mongo.j has no default.
-func recordedText(recorded map[string]any, key string) string {
-	group, name, nested := strings.Cut(key, ".")
-	if nested {
-		recorded, _ = recorded[group].(map[string]any)
-		key = name
-	}
-	switch v := recorded[key].(type) {
-	case nil:
-		return ""
-	case bool:
-		if !v && key != "j" {
-			return ""
-		}
-		return strconv.FormatBool(v)
-	case float64:
-		if v == 0 {
-			return ""
-		}
-		return strconv.FormatFloat(v, 'f', -1, 64)
-	default:
-		return fmt.Sprint(v)
-	}
 }
