@@ -85,7 +85,7 @@ func p99MS(ops []Operation, name string) *float64 {
 func linkEngineColumn(plain string) Column {
 	return Column{
 		Name:    "engine",
-		Meaning: "the run's label, or its engine and tag; in brackets profile and compat mode, how transactions were made where that isn't plain, the step where it has a name of its own, and \"partial\"",
+		Meaning: "the run's label, or its engine and tag; in brackets profile and compat mode, how transactions were made where that isn't plain, what a resumed load found done, the step where it has a name of its own, and \"partial\"",
 		Text:    Row.label,
 		Note: func(r Row) string {
 			var notes []string
@@ -94,6 +94,9 @@ func linkEngineColumn(plain string) Column {
 				if l.Transactions != "" {
 					notes = append(notes, "transactions "+l.Transactions)
 				}
+			}
+			if l := r.Run.LinkBench; l != nil && l.Resumed != "" && r.Step.Kind == KindLoad {
+				notes = append(notes, l.Resumed)
 			}
 			if r.Step.Name != plain {
 				notes = append(notes, r.Step.Name)

@@ -89,6 +89,9 @@ type LinkBench struct {
 	Stream  string `json:"stream"`
 	// Transactions says how a link and its count change together.
 	Transactions string `json:"transactions,omitempty"`
+	// Resumed says of a load that went on with an earlier one what that had
+	// done already; the figures of the load are of the rest alone.
+	Resumed string `json:"resumed,omitempty"`
 }
 
 // Environment is the host the clients ran on and, where the server is proven

@@ -20,6 +20,7 @@ const (
 	runFile       = "run.json"
 	intervalsFile = "intervals.ndjson"
 	histFile      = "hist.hlog"
+	piecesFile    = "pieces.jsonl"
 	dumpsDir      = "dumps"
 	reserveFile   = ".reserve"
 )
@@ -35,6 +36,7 @@ type Writer struct {
 	dir       string
 	intervals *appendFile
 	hist      *appendFile
+	pieces    *appendFile // of LinkBench's load
 }
 
 // Create makes a folder for the run below dir, which is made too where it is
@@ -213,8 +215,8 @@ func Encode(run Run) ([]byte, error) {
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	err := errors.Join(w.intervals.close(), w.hist.close())
-	w.intervals, w.hist = nil, nil
+	err := errors.Join(w.intervals.close(), w.hist.close(), w.pieces.close())
+	w.intervals, w.hist, w.pieces = nil, nil, nil
 	if e := os.Remove(w.path(reserveFile)); e != nil && !errors.Is(e, fs.ErrNotExist) {
 		err = errors.Join(err, explain("removing the reserve", w.path(reserveFile), e))
 	}
