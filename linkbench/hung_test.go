@@ -63,7 +63,7 @@ func TestLoaderGivenUpIsUnknown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := workload(t, nil)
 		l := &hungLoader{release: make(chan struct{})}
-		got := giveUp(t, loadOps(), newLoadTask(w, newWork(w), l), l.release)
+		got := giveUp(t, loadOps(), newLoadTask(w, newWork(w, nil), l), l.release)
 		if got.Units != 64 || got.Unknown != 64 {
 			t.Errorf("%d rows acknowledged and %d unknown, want 64 and 64", got.Units, got.Unknown)
 		}

@@ -3,12 +3,14 @@ package linkbench
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"insertbench/drivers"
 	"insertbench/internal/load"
 	"insertbench/linkbench/graph"
 	"insertbench/linkbench/stream"
+	"insertbench/results"
 )
 
 // Operations of a load, in the order of loadOps.
@@ -32,6 +34,10 @@ type work struct {
 	cutter *stream.Cutter
 	nodes  *stream.NodeCutter // nil when there are none left
 	links  bool               // whose turn it is
+	resume *Resume            // pieces that aren't handed out; nil for none
+	// save, if set, takes each piece of which every row was acknowledged. It is
+	// called by all loaders.
+	save func(results.Piece) error
 }
 
 // pieceKind tells what a piece is of.
@@ -43,8 +49,9 @@ const (
 	linkPiece
 )
 
-func newWork(w *stream.Workload) *work {
-	q := &work{cutter: w.Pieces()}
+// newWork deals out the pieces that r doesn't have; all where it is nil.
+func newWork(w *stream.Workload, r *Resume) *work {
+	q := &work{cutter: w.Pieces(), resume: r}
 	if w.Config().GenerateNodes {
 		q.nodes = w.NodePieces()
 	}
@@ -54,6 +61,16 @@ func newWork(w *stream.Workload) *work {
 func (q *work) take() (stream.Piece, pieceKind) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	for {
+		p, kind := q.next()
+		if kind == noPiece || !q.resume.has(kind, p.Ordinal) {
+			return p, kind
+		}
+	}
+}
+
+// next is the next piece, acknowledged before or not.
+func (q *work) next() (stream.Piece, pieceKind) {
 	q.links = !q.links
 	if !q.links && q.nodes != nil {
 		if p, ok := q.nodes.Next(); ok {
@@ -104,10 +121,23 @@ type loadTask struct {
 	linksB batch[graph.Link]
 	counts batch[graph.Count]
 
+	// open are the pieces that were begun and aren't acknowledged whole, in the
+	// order in which they were taken: rows of several are in one batch.
+	open    []openPiece
+	unsaved error // of noting a piece that was
+
 	op      int // what Do sends
 	pending LoadSums
 	// acked is what the server acknowledged, unknown what it never answered for.
 	acked, unknown LoadSums
+}
+
+// openPiece is a piece of which rows were not acknowledged, or not generated
+// yet.
+type openPiece struct {
+	results.Piece
+	waiting [opCounts + 1]bool // rows of which operations are in a batch
+	whole   bool               // all rows are generated
 }
 
 // batch is a bulk insert under way and what is in it.
@@ -143,16 +173,10 @@ func newLoadTask(w *stream.Workload, q *work, l Loader) *loadTask {
 // aren't are sent too, none of them empty. (The original sends an empty
 // statement where the number of nodes is a multiple of the batch.)
 func (t *loadTask) Next() bool {
-	for {
+	for t.unsaved == nil {
 		switch t.kind {
 		case noPiece:
-			var p stream.Piece
-			switch p, t.kind = t.work.take(); t.kind {
-			case nodePiece:
-				t.nodes.Start(p)
-			case linkPiece:
-				t.links.Start(p)
-			default:
+			if !t.begin() {
 				return t.last()
 			}
 		case nodePiece:
@@ -165,15 +189,60 @@ func (t *loadTask) Next() bool {
 			}
 		}
 	}
+	return true // Do says what went wrong
+}
+
+// begin takes the next piece; false where there is none.
+func (t *loadTask) begin() bool {
+	var p stream.Piece
+	switch p, t.kind = t.work.take(); t.kind {
+	case nodePiece:
+		t.nodes.Start(p)
+	case linkPiece:
+		t.links.Start(p)
+	default:
+		return false
+	}
+	t.open = append(t.open, openPiece{Piece: results.Piece{Kind: t.kind.recorded(), Ordinal: p.Ordinal}})
+	return true
+}
+
+// end ends the piece that rows are generated of.
+func (t *loadTask) end() {
+	t.kind = noPiece
+	t.open[len(t.open)-1].whole = true
+	t.save()
+}
+
+// save notes the pieces of which every row was acknowledged.
+func (t *loadTask) save() {
+	t.open = slices.DeleteFunc(t.open, func(p openPiece) bool {
+		if !p.whole || p.waiting != [opCounts + 1]bool{} {
+			return false
+		}
+		if t.work.save != nil && t.unsaved == nil {
+			t.unsaved = t.work.save(p.Piece)
+		}
+		return true
+	})
+}
+
+// piece is the one that rows are generated of, which has another of op.
+func (t *loadTask) piece(op, bytes int) *openPiece {
+	p := &t.open[len(t.open)-1]
+	p.waiting[op] = true
+	p.Bytes += int64(bytes)
+	return p
 }
 
 // nextNode adds the piece's next node; true means that the batch is full.
 func (t *loadTask) nextNode() bool {
 	n := t.nodes.Next()
 	if n == nil {
-		t.kind = noPiece
+		t.end()
 		return false
 	}
+	t.piece(opNodes, len(n.Data)).Nodes++
 	b := &t.nodesB
 	b.add(n, len(n.Data))
 	if b.rows == t.bulkRows || b.bytes >= maxBatchBytes || t.bulkKB > 0 && b.framedBytes/1024 >= t.bulkKB {
@@ -188,15 +257,17 @@ func (t *loadTask) nextLink() bool {
 	switch t.links.Next() {
 	case stream.RowLink:
 		l := &t.links.Link
+		t.piece(opLinks, len(l.Data)).Links++
 		if t.linksB.add(l, len(l.Data)); t.linksB.rows == t.bulkRows {
 			return t.ready(opLinks)
 		}
 	case stream.RowCount:
+		t.piece(opCounts, 0).Counts++
 		if t.counts.add(&t.links.Count, 0); t.counts.rows == t.bulkRows {
 			return t.ready(opCounts)
 		}
 	default:
-		t.kind = noPiece
+		t.end()
 	}
 	return false
 }
@@ -232,6 +303,9 @@ func (t *loadTask) ready(op int) bool {
 // Do sends the batch that is ready. One that the server rolled back is sent
 // again; one whose outcome is unknown never is.
 func (t *loadTask) Do(ctx context.Context, rec *load.Recorder) (load.Done, error) {
+	if t.unsaved != nil {
+		return load.Done{}, t.unsaved
+	}
 	rec.Sending(t.pending.rows())
 	_, err := t.retrier.do(ctx, rec, t.send)
 	if err == nil {
@@ -260,8 +334,13 @@ func (t *loadTask) send(ctx context.Context) error {
 	return t.counts.Insert(ctx)
 }
 
-// sent empties the batch that was acknowledged.
+// sent empties the batch that was acknowledged. All rows of its kind that any
+// piece has generated so far were in it or in one before.
 func (t *loadTask) sent() {
+	for i := range t.open {
+		t.open[i].waiting[t.op] = false
+	}
+	t.save()
 	switch t.op {
 	case opNodes:
 		t.nodesB.reset()

@@ -28,7 +28,10 @@ const (
 // Plan is what a run does, in the order of its fields.
 type Plan struct {
 	// Load makes the tables, replacing those that exist with Drop, and loads.
-	Load    bool    `json:"load"`
+	Load bool `json:"load"`
+	// Resume, if set, is the load that this one goes on with: no tables are
+	// made, and what is there is verified whatever Verify says.
+	Resume  *Resume `json:"-"`
 	Drop    bool    `json:"drop"`
 	IndexAt IndexAt `json:"index_at"`
 	Layout  Layout  `json:"layout"`
@@ -76,7 +79,10 @@ func (p Plan) Prepare(ctx context.Context, w *stream.Workload, db Database) erro
 			return err
 		}
 	}
-	if p.Load {
+	switch {
+	case p.Load && p.Resume != nil:
+		return p.Resume.prepare(ctx, w, db, p)
+	case p.Load:
 		return Prepare(ctx, w, db, p.Drop)
 	}
 	if err := NeedTables(ctx, db); err != nil {
@@ -155,6 +161,7 @@ func NeedTables(ctx context.Context, db Tables) error {
 // Run carries the plan out. What the steps came to is handed to s.Done; what
 // is returned beside an error is valid too.
 func (p Plan) Run(ctx context.Context, w *stream.Workload, s Session) (*results.Verify, error) {
+	p.Verify = p.Verify || p.Resume != nil
 	r := &running{Plan: p, w: w, s: s}
 	r.Layout.FirstNewNode = w.Config().MaxID1
 	err := r.run(ctx)
@@ -189,8 +196,7 @@ func (r *running) run(ctx context.Context) error {
 		}
 	}
 	if r.IndexAt == IndexEnd {
-		built, err := BuildIndex(ctx, r.s, r.Layout, Expected(r.w).Links)
-		if err := r.done(err, built); err != nil {
+		if err := r.index(ctx); err != nil {
 			return err
 		}
 	}
@@ -213,17 +219,33 @@ func (r *running) run(ctx context.Context) error {
 }
 
 func (r *running) load(ctx context.Context) error {
-	if err := CreateTables(ctx, r.s.DB, r.Layout, r.Drop); err != nil {
-		return err
+	if r.Resume == nil {
+		if err := CreateTables(ctx, r.s.DB, r.Layout, r.Drop); err != nil {
+			return err
+		}
 	}
 	if r.IndexAt == IndexStart {
-		if err := r.s.DB.CreateIndex(ctx, r.Layout); err != nil {
+		has, err := r.hasIndex(ctx)
+		if err == nil && !has {
+			err = r.s.DB.CreateIndex(ctx, r.Layout)
+		}
+		if err != nil {
 			return fmt.Errorf("build the secondary index before the load: %w", err)
 		}
 	}
-	loaded, sums, err := Load(ctx, r.w, r.s)
+	loaded, sums, err := resumeLoad(ctx, r.w, r.s, r.Resume)
 	r.nodes = sums.Nodes
 	return r.done(err, loaded)
+}
+
+// index builds the index at the end, unless a load that is resumed had come so
+// far.
+func (r *running) index(ctx context.Context) error {
+	if has, err := r.hasIndex(ctx); has || err != nil {
+		return err
+	}
+	built, err := BuildIndex(ctx, r.s, r.Layout, Expected(r.w).Links)
+	return r.done(err, built)
 }
 
 func (r *running) request(ctx context.Context) error {

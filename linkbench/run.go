@@ -67,10 +67,7 @@ func (s Session) watchGoal(spec *step.Spec, goal Goal) {
 // insert above the server's limit, and tables that exist unless they may be
 // dropped. Errors are of kind drivers.ErrConfig.
 func Prepare(ctx context.Context, w *stream.Workload, db Database, drop bool) error {
-	rows := w.Config().Run.BulkRows
-	// The largest batch: links at their longest, or nodes that went just past
-	// their bound by one of the largest size.
-	if err := db.CheckBatch(ctx, rows, max(rows*graph.MaxLinkBytes, maxBatchBytes+graph.MaxNodeBytes)); err != nil {
+	if err := checkBatch(ctx, w, db); err != nil {
 		return err
 	}
 	existing, err := db.ListTables(ctx)
@@ -82,6 +79,13 @@ func Prepare(ctx context.Context, w *stream.Workload, db Database, drop bool) er
 			strings.Join(existing, ", "))
 	}
 	return nil
+}
+
+// checkBatch asks for the largest batch: links at their longest, or nodes that
+// went just past their bound by one of the largest size.
+func checkBatch(ctx context.Context, w *stream.Workload, db Connections) error {
+	rows := w.Config().Run.BulkRows
+	return db.CheckBatch(ctx, rows, max(rows*graph.MaxLinkBytes, maxBatchBytes+graph.MaxNodeBytes))
 }
 
 // CreateTables makes the tables, replacing those that exist when they may be
@@ -108,27 +112,45 @@ func CreateTables(ctx context.Context, db Tables, l Layout, drop bool) error {
 // Load inserts nodes, links and counts with as many connections as there are
 // loaders. What it returns is valid as far as the load came, whatever the error.
 func Load(ctx context.Context, w *stream.Workload, s Session) (results.Step, LoadSums, error) {
-	tasks, err := openLoaders(ctx, w, s.DB)
+	return resumeLoad(ctx, w, s, nil)
+}
+
+// resumeLoad is Load without the pieces that were acknowledged before, whose
+// rows are in the sums and not in the step. It makes no step where none is left.
+func resumeLoad(ctx context.Context, w *stream.Workload, s Session, r *Resume) (results.Step, LoadSums, error) {
+	sums := r.before()
+	q := newWork(w, r)
+	q.save = s.Writer.AppendPiece
+	var earlier []results.Piece
+	if r != nil {
+		earlier = r.pieces
+	}
+	if err := s.Writer.StartPieces(earlier); err != nil || r != nil && r.Loaded() {
+		return results.Step{}, sums, err
+	}
+	tasks, err := openLoaders(ctx, w, s.DB, q)
 	defer func() {
 		for _, t := range tasks {
 			_ = t.loader.Close() // the rows are acknowledged; nothing is left to lose
 		}
 	}()
 	if err != nil {
-		return results.Step{}, LoadSums{}, err
+		return results.Step{}, sums, err
 	}
 	spec := step.Spec{Name: "load", Kind: results.KindLoad, Server: s.DB, Rates: true, Run: load.Run{Ops: loadOps()}}
 	for _, t := range tasks {
 		spec.Run.Workers = append(spec.Run.Workers, load.Worker{Task: t})
 	}
-	s.watch(&spec, Expected(w).rows())
-	s.observe(&spec, Expected(w).rows(), 0)
+	s.watch(&spec, Expected(w).rows()-sums.rows())
+	s.observe(&spec, Expected(w).rows()-sums.rows(), 0)
 	done, err := s.Meter.Run(ctx, s.Writer, spec)
-	var acked LoadSums
 	for _, t := range tasks {
-		acked.add(t.acked)
+		sums.add(t.acked)
 	}
-	return done, acked, err
+	if r != nil {
+		done.Notes = append(done.Notes, r.Note())
+	}
+	return done, sums, err
 }
 
 // Expected is what a load will insert, without its bytes.
@@ -141,12 +163,21 @@ func Expected(w *stream.Workload) LoadSums {
 	return s
 }
 
-func openLoaders(ctx context.Context, w *stream.Workload, db Connections) ([]*loadTask, error) {
-	q := newWork(w)
+// openLoaders opens the connections of a load. One that is resumed has
+// those that leave rows alone which are there.
+func openLoaders(ctx context.Context, w *stream.Workload, db Connections, q *work) ([]*loadTask, error) {
+	open := db.OpenLoader
+	if q.resume != nil {
+		resumer, ok := db.(Resumer)
+		if !ok {
+			return nil, drivers.Configf("a load into this database can't be resumed: load again with --drop")
+		}
+		open = resumer.OpenFiller
+	}
 	var tasks []*loadTask
 	loaders := w.Config().Run.Loaders
 	for i := range loaders {
-		l, err := db.OpenLoader(ctx)
+		l, err := open(ctx)
 		if err != nil {
 			return tasks, fmt.Errorf("open the connection of loader %d of %d: %w", i, loaders, err)
 		}

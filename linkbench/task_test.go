@@ -71,7 +71,7 @@ func TestBatches(t *testing.T) {
 	for _, bulk := range []int{1, 64, 100, 600, 1000} {
 		w := workload(t, func(c *config.Config) { c.Run.BulkRows = bulk })
 		s := new(sizes)
-		task := newLoadTask(w, newWork(w), s)
+		task := newLoadTask(w, newWork(w, nil), s)
 		for task.Next() {
 			if _, err := task.Do(t.Context(), new(load.Recorder)); err != nil {
 				t.Fatal(err)
@@ -99,7 +99,7 @@ func TestBatches(t *testing.T) {
 func TestBatchesByKB(t *testing.T) {
 	w := workload(t, func(c *config.Config) { c.Run.BulkKB = 2 })
 	s := new(sizes)
-	task := newLoadTask(w, newWork(w), s)
+	task := newLoadTask(w, newWork(w, nil), s)
 	for task.Next() {
 		if _, err := task.Do(t.Context(), new(load.Recorder)); err != nil {
 			t.Fatal(err)
@@ -210,7 +210,7 @@ func TestPacers(t *testing.T) {
 // counts, gathering batches and recording.
 func BenchmarkLoadTask(b *testing.B) {
 	w := workload(b, func(c *config.Config) { *c = config.Default(config.P2017); c.MaxID1 = 1_000_001 })
-	task := newLoadTask(w, newWork(w), new(sizes))
+	task := newLoadTask(w, newWork(w, nil), new(sizes))
 	rec, ctx := new(load.Recorder), context.Background()
 	links := int64(0)
 	b.ReportAllocs()
@@ -221,7 +221,7 @@ func BenchmarkLoadTask(b *testing.B) {
 		}
 		for task.acked.Links <= links {
 			if !task.Next() {
-				task.work, links, task.acked = newWork(w), 0, LoadSums{}
+				task.work, links, task.acked = newWork(w, nil), 0, LoadSums{}
 				continue
 			}
 			if _, err := task.Do(ctx, rec); err != nil {

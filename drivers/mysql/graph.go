@@ -24,7 +24,10 @@ type Graph struct {
 	isolation string
 }
 
-var _ linkbench.Database = (*Graph)(nil)
+var (
+	_ linkbench.Database = (*Graph)(nil)
+	_ linkbench.Resumer  = (*Graph)(nil)
+)
 
 // Graph is the connection as LinkBench's database. Closing either closes both.
 func (s *Server) Graph() *Graph { return &Graph{Server: s} }
@@ -63,6 +66,9 @@ type graphLink struct {
 	link
 	// tail is what messages end with: the database and its address.
 	tail string
+	// fills is whether bulk inserts leave rows alone that exist, which then
+	// aren't among those affected.
+	fills bool
 }
 
 // graphMode says what a connection is for.

@@ -181,6 +181,34 @@ func (g *Graph) CreateIndex(ctx context.Context, l linkbench.Layout) error {
 	return nil
 }
 
+// HasIndex looks for the link table's secondary index.
+func (g *Graph) HasIndex(ctx context.Context, l linkbench.Layout) (bool, error) {
+	ctx, cancel := g.short(ctx)
+	defer cancel()
+	doing := fmt.Sprintf("looking for index %s of table %s", sqltext.LinkIndex, g.table(sqltext.LinkTable))
+	rows, err := g.db.QueryContext(ctx, "SELECT COLUMN_NAME FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '"+
+		sqltext.LinkTable+"' AND INDEX_NAME = '"+sqltext.LinkIndex+"' ORDER BY SEQ_IN_INDEX")
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", doing, err)
+	}
+	defer rows.Close()
+	var names []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			return false, fmt.Errorf("%s: %w", doing, err)
+		}
+		names = append(names, name)
+	}
+	if err := rows.Err(); err != nil {
+		return false, fmt.Errorf("%s: %w", doing, err)
+	}
+	if got := strings.Join(names, ", "); len(names) > 0 && got != graphIndexColumns[l.Index] {
+		return false, drivers.Configf("index %s of table %s has the columns %s, and index %s has %s", sqltext.LinkIndex, g.table(sqltext.LinkTable), got, l.Index, graphIndexColumns[l.Index])
+	}
+	return len(names) > 0, nil
+}
+
 // DropTables removes those of LinkBench's tables that exist.
 func (g *Graph) DropTables(ctx context.Context) error {
 	existing, err := g.ListTables(ctx)

@@ -18,7 +18,10 @@ import (
 // as inserters do.
 type Graph struct{ *Server }
 
-var _ linkbench.Database = Graph{}
+var (
+	_ linkbench.Database = Graph{}
+	_ linkbench.Resumer  = Graph{}
+)
 
 // Graph is the file as LinkBench's database. Closing either closes both.
 func (s *Server) Graph() Graph { return Graph{s} }
@@ -104,6 +107,19 @@ func (g Graph) CreateIndex(ctx context.Context, l linkbench.Layout) error {
 	}
 	drivers.WaitingFor(ctx, "building index id1_type")
 	return g.write(ctx, "building index id1_type in SQLite file "+g.path, []string{"CREATE INDEX id1_type ON linktable (" + columns + ")"})
+}
+
+// HasIndex looks for the link table's secondary index.
+func (g Graph) HasIndex(ctx context.Context, l linkbench.Layout) (bool, error) {
+	names, err := g.strings(ctx, "SELECT name FROM pragma_index_info('id1_type') ORDER BY seqno")
+	if err != nil {
+		return false, fmt.Errorf("looking for index id1_type in SQLite file %s: %w", g.path, err)
+	}
+	got := strings.Join(names, ", ")
+	if len(names) > 0 && got != indexColumns[l.Index] {
+		return false, drivers.Configf("index id1_type in SQLite file %s has the columns %s, and index %s has %s", g.path, got, l.Index, indexColumns[l.Index])
+	}
+	return len(names) > 0, nil
 }
 
 // DropTables removes those of LinkBench's tables that exist.

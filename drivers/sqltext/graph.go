@@ -83,6 +83,7 @@ func Backslashed(dst, data []byte) []byte {
 type Batch[Row any] struct {
 	buf     []byte
 	head    int // length before the first row
+	tail    string
 	rows    int
 	literal Literal
 	values  func(dst []byte, row *Row, literal Literal) []byte
@@ -121,7 +122,22 @@ func (b *Batch[Row]) Append(row *Row) {
 func (b *Batch[Row]) Rows() int { return b.rows }
 
 // Text is the statement, valid until the next Append or Reset.
-func (b *Batch[Row]) Text() string { return Text(b.buf) }
+func (b *Batch[Row]) Text() string {
+	if b.tail == "" {
+		return Text(b.buf)
+	}
+	end := len(b.buf)
+	whole := append(b.buf, b.tail...)
+	b.buf = whole[:end]
+	return Text(whole)
+}
+
+// Filling makes the statement end with what says that rows are left alone
+// whose keys exist.
+func (b *Batch[Row]) Filling(tail string) *Batch[Row] {
+	b.tail = " " + tail
+	return b
+}
 
 // Reset empties the statement and keeps its buffer.
 func (b *Batch[Row]) Reset() { b.buf, b.rows = b.buf[:b.head], 0 }
@@ -134,7 +150,8 @@ func Text(buf []byte) string { return unsafe.String(unsafe.SliceData(buf), len(b
 // MaxBatchBytes is above the text of a bulk insert of so many rows and bytes
 // of payload, whose literals take up to factor bytes for one.
 func MaxBatchBytes(rows, payloadBytes, factor int) int64 {
-	const head = 120 // above "INSERT INTO linktable (…) VALUES "
+	// Above "INSERT INTO linktable (…) VALUES " and " ON DUPLICATE KEY UPDATE …".
+	const head = 170
 	return head + int64(rows)*maxGraphRowBytes + int64(payloadBytes)*int64(factor)
 }
 

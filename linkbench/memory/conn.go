@@ -32,8 +32,10 @@ func (c *conn) run(statement string, f func() error) error {
 	return c.s.locked(statement, f)
 }
 
+const codeDuplicate = "duplicate key"
+
 func duplicate(format string, args ...any) error {
-	return &drivers.Error{Class: drivers.Fatal, Code: "duplicate key", Err: fmt.Errorf(format, args...)}
+	return &drivers.Error{Class: drivers.Fatal, Code: codeDuplicate, Err: fmt.Errorf(format, args...)}
 }
 
 type loader struct {
@@ -66,6 +68,17 @@ func (s *Store) OpenLoader(context.Context) (linkbench.Loader, error) {
 	return l, nil
 }
 
+// OpenFiller is OpenLoader, but rows that exist stay as they are.
+func (s *Store) OpenFiller(ctx context.Context) (linkbench.Loader, error) {
+	opened, err := s.OpenLoader(ctx)
+	if err != nil {
+		return nil, err
+	}
+	l := opened.(*loader)
+	l.nodes.fill, l.links.fill, l.counts.fill = true, true, true
+	return l, nil
+}
+
 func (l *loader) Nodes() linkbench.Batch[graph.Node]   { return &l.nodes }
 func (l *loader) Links() linkbench.Batch[graph.Link]   { return &l.links }
 func (l *loader) Counts() linkbench.Batch[graph.Count] { return &l.counts }
@@ -76,6 +89,7 @@ type batch[Row any] struct {
 	copy   func(Row) Row
 	insert func(Row) error
 	rows   []Row
+	fill   bool // rows that exist are left alone
 }
 
 func (b *batch[Row]) Append(row *Row) { b.rows = append(b.rows, b.copy(*row)) }
@@ -84,7 +98,8 @@ func (b *batch[Row]) Reset()          { b.rows = b.rows[:0] }
 func (b *batch[Row]) Insert(context.Context) error {
 	return b.conn.run(b.name, func() error {
 		for _, row := range b.rows {
-			if err := b.insert(row); err != nil {
+			err := b.insert(row)
+			if err != nil && !(b.fill && drivers.CodeOf(err) == codeDuplicate) {
 				return err
 			}
 		}

@@ -30,13 +30,19 @@ type Store struct {
 
 	mu     sync.Mutex
 	exists bool
-	nodes  map[int64]node
-	links  map[pair]map[int64]*graph.Link // by id2
-	counts map[pair]graph.Count
-	nextID int64
+	// indexed is whether the secondary index was asked for, which is all there
+	// is of it.
+	indexed bool
+	nodes   map[int64]node
+	links   map[pair]map[int64]*graph.Link // by id2
+	counts  map[pair]graph.Count
+	nextID  int64
 }
 
-var _ linkbench.Database = (*Store)(nil)
+var (
+	_ linkbench.Database = (*Store)(nil)
+	_ linkbench.Resumer  = (*Store)(nil)
+)
 
 // New makes a database without tables.
 func New() *Store { return &Store{} }
@@ -118,17 +124,32 @@ func (s *Store) CreateTables(_ context.Context, l linkbench.Layout) error {
 	return nil
 }
 
-// CreateIndex has nothing to do.
+// CreateIndex notes that there is one, once.
 func (s *Store) CreateIndex(ctx context.Context, _ linkbench.Layout) error {
 	drivers.WaitingFor(ctx, "building index id1_type")
-	return s.locked("create index", func() error { return nil })
+	return s.locked("create index", func() error {
+		if s.indexed {
+			return duplicate("the index exists")
+		}
+		s.indexed = true
+		return nil
+	})
+}
+
+// HasIndex tells whether CreateIndex was called.
+func (s *Store) HasIndex(context.Context, linkbench.Layout) (has bool, err error) {
+	err = s.locked("has index", func() error {
+		has = s.indexed
+		return nil
+	})
+	return has, err
 }
 
 // DropTables forgets everything.
 func (s *Store) DropTables(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.exists, s.nodes, s.links, s.counts = false, nil, nil, nil
+	s.exists, s.indexed, s.nodes, s.links, s.counts = false, false, nil, nil, nil
 	return nil
 }
 
