@@ -27,6 +27,8 @@ type linkConfig struct {
 	Overwrite    bool           `json:"overwrite"` // the file of --csvstream
 	Strict       bool           `json:"strict"`
 	Measuring    cli.Measuring  `json:"measuring"`
+	// ResumedFrom is the run whose load this one went on with.
+	ResumedFrom string `json:"resumed_from,omitempty"`
 
 	options  options
 	workload *stream.Workload
@@ -291,5 +293,9 @@ func (cfg *linkConfig) expectLine() string {
 	if !cfg.Workload.GenerateNodes {
 		nodes = "no nodes"
 	}
-	return fmt.Sprintf("to load: %s, %d links (%.2f per id, at most %d), %d counts", nodes, t.Links, float64(t.Links)/float64(t.Nodes), t.Max, t.Counts)
+	what := "to load"
+	if cfg.Plan.Resume != nil {
+		what = "the whole load"
+	}
+	return fmt.Sprintf("%s: %s, %d links (%.2f per id, at most %d), %d counts", what, nodes, t.Links, float64(t.Links)/float64(t.Nodes), t.Max, t.Counts)
 }

@@ -50,15 +50,19 @@ type options struct {
 	columnFamilies          bool
 	verify                  string
 	legacy                  legacyOptions
+	resume                  string
 }
 
 // connectionFlags are the flags that say which database to open. The shape of a document is LinkBench's own, and
 // --transactions says whether there are any.
-func connectionFlags() []urfave.Flag {
+func connectionFlags() []urfave.Flag { return connection().Flags() }
+
+// connection is where the graph is unless flags and files say otherwise.
+func connection() cli.Defaults {
 	return cli.Defaults{
 		Database: "linkdb0", Path: "linkbench.sqlite",
 		Without: []string{"mongo-id", "mongo-transactions", "mongo-unordered", "short-names"},
-	}.Flags()
+	}
 }
 
 func graphFlags(o *options) []urfave.Flag {
@@ -90,6 +94,7 @@ func loadFlags(cfg *linkConfig) []urfave.Flag {
 		&urfave.IntFlag{Name: "ldop", Usage: "`N` loaders, each with a connection of its own", DefaultText: "10, demo 4", Destination: &o.ldop, Category: category},
 		cli.TextFlag("index-at", "build the secondary index at the `end` of the load, timed apart, at its start, or never", (*string)(&o.indexAt), category),
 		&urfave.BoolFlag{Name: "drop", Usage: "drop and replace LinkBench's tables that exist", Destination: &cfg.Plan.Drop, Category: category},
+		resumeFlag(o),
 	}
 }
 

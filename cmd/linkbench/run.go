@@ -22,13 +22,17 @@ func measuringCommand(p *cli.Process, name, text string, cfg *linkConfig, flags 
 	return &urfave.Command{
 		Name: name, Usage: text, Flags: slices.Concat(all...),
 		Action: func(c *urfave.Context) error {
-			if err := cfg.resolve(c, p); err != nil {
+			resolve := cfg.resolve
+			if cfg.options.resume != "" {
+				resolve = cfg.resume
+			}
+			if err := resolve(c, p); err != nil {
 				return err
 			}
 			if err := cfg.Measuring.Resolve(c); err != nil {
 				return err
 			}
-			cfg.Database.MustExist = !cfg.Plan.Load
+			cfg.Database.MustExist = !cfg.Plan.Load || cfg.Plan.Resume != nil
 			return measure(c.Context, p, name, cfg)
 		},
 	}
@@ -99,6 +103,9 @@ func measure(ctx context.Context, p *cli.Process, name string, cfg *linkConfig) 
 	if err := seen.start(s.Writer.Dir()); err != nil {
 		return s.Finish(err, results.Sections)
 	}
+	if r := cfg.Plan.Resume; r != nil {
+		s.Run.Warnings = append(s.Run.Warnings, r.Note())
+	}
 	if cfg.Plan.Load {
 		say(cfg.expectLine())
 	}
@@ -108,9 +115,13 @@ func measure(ctx context.Context, p *cli.Process, name string, cfg *linkConfig) 
 // names are what the tables say of a run.
 func (cfg *linkConfig) names() *results.LinkBench {
 	w := cfg.Workload
-	return &results.LinkBench{
+	names := &results.LinkBench{
 		Profile: w.Profile.String(), Compat: w.Compat.String(), Stream: w.Stream.String(), Transactions: cfg.Transactions,
 	}
+	if cfg.Plan.Resume != nil {
+		names.Resumed = cfg.Plan.Resume.String()
+	}
+	return names
 }
 
 // finish carries out the plan, and saves and prints what came of it.

@@ -50,13 +50,13 @@ func ConnectAsBefore(c *cli.Context, recorded map[string]any) error {
 	if !slices.ContainsFunc(wayFlags[:6], func(f recordedFlag) bool { return c.IsSet(f.flag) }) {
 		flags = append(flags, wayFlags...)
 	}
-	if c.IsSet("server") || recordedText(recorded, "private_server.program") != "" && len(flags) > len(shapingFlags) {
+	if c.IsSet("server") || RecordedText(recorded, "private_server.program") != "" && len(flags) > len(shapingFlags) {
 		flags = append(flags, serverFlags...)
 	}
 	for _, f := range flags {
-		text := recordedText(recorded, f.key)
+		text := RecordedText(recorded, f.key)
 		// A private server has no passwords, and refuses a user.
-		if text == "" || c.Value(f.flag) == nil || c.IsSet(f.flag) || f.flag == "user" && recordedText(recorded, "private_server.program") != "" {
+		if text == "" || c.Value(f.flag) == nil || c.IsSet(f.flag) || f.flag == "user" && RecordedText(recorded, "private_server.program") != "" {
 			continue
 		}
 		if f.flag == "uri" && strings.Contains(text, "***") {
@@ -69,9 +69,9 @@ func ConnectAsBefore(c *cli.Context, recorded map[string]any) error {
 	return nil
 }
 
-// recordedText is a value of the record as a flag has it; empty where there is
+// RecordedText is a value of a record's connection as a flag has it; empty where there is
 // none, or none but a flag's own default. That of mongo.j has no default.
-func recordedText(recorded map[string]any, key string) string {
+func RecordedText(recorded map[string]any, key string) string {
 	group, name, nested := strings.Cut(key, ".")
 	if nested {
 		recorded, _ = recorded[group].(map[string]any)
