@@ -28,8 +28,8 @@ type Server struct {
 	bulkLoad         bool
 	// inKernel says that connections that query wait outside the runtime's poller.
 	inKernel bool
-	identity         drivers.Identity
-	place            drivers.Place
+	identity drivers.Identity
+	place    drivers.Place
 }
 
 var _ ibench.Database = (*Server)(nil)
