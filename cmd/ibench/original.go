@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 
 	"insertbench/internal/cli"
@@ -79,30 +80,37 @@ var originals = []original{
 	{"name_data", "", "--short-names; data has no short name"},
 }
 
-// translate puts our flags in the place of the original's underscore names,
-// before anything else reads the arguments: a password is hidden under the one
-// name that is known to hold one.
+// translate puts our flags in the place of the original's names, before
+// anything else reads the arguments: a password is hidden under the one name
+// that is known to hold one.
 func translate(args []string) ([]string, error) {
-	out := make([]string, len(args))
-	for i, arg := range args {
-		out[i] = arg
-		name, ok := strings.CutPrefix(arg, "--")
+	out := make([]string, 0, len(args))
+	for i := 0; i < len(args); i++ {
+		name, isFlag := strings.CutPrefix(args[i], "--")
 		name, value, given := strings.Cut(name, "=")
-		if !ok || !strings.Contains(name, "_") && name != "cashregisters" {
+		at := slices.IndexFunc(originals, func(o original) bool { return isFlag && o.name == name })
+		if at < 0 || originals[at].ours == name {
+			out = append(out, args[i])
 			continue
 		}
-		for _, o := range originals {
-			if o.name != name {
-				continue
-			}
-			if o.ours == "" {
-				return args, cli.Usagef("--%s of iibench.py has no counterpart: %s", o.name, o.note)
-			}
-			out[i] = "--" + o.ours
-			if given && !strings.Contains(o.ours, "=") {
-				out[i] += "=" + value
-			}
+		o := originals[at]
+		switch {
+		case o.ours == "":
+			return args, cli.Usagef("--%s of iibench.py has no counterpart: %s", name, o.note)
+		case given && strings.Contains(o.ours, "="):
+			return args, cli.Usagef("--%s of iibench.py takes no value: leave out =%s, or write --%s as it is here", name, value, o.ours)
+		case given:
+			out = append(out, "--"+o.ours+"="+value)
+		case slices.Contains(numbered, name) && i+1 < len(args):
+			i++
+			out = append(out, "--"+o.ours+"="+args[i])
+		default:
+			out = append(out, "--"+o.ours)
 		}
 	}
 	return out, nil
 }
+
+// numbered are options whose 0 or 1 may be the next argument, where ours are
+// switches that never take one from there.
+var numbered = []string{"unique_checks", "bulk_load"}

@@ -33,6 +33,12 @@ func testProcess() *cli.Process {
 	return &cli.Process{Stderr: new(bytes.Buffer), Getenv: func(string) string { return "" }}
 }
 
+// resolvedLoad is the configuration of a load.
+func resolvedLoad(t *testing.T, args ...string) string {
+	cfg := &loadConfig{Load: ibench.DefaultConfig()}
+	return resolved(t, cfg.flags(), func(c *urfave.Context) error { return cfg.resolve(c, testProcess()) }, cfg, args)
+}
+
 // resolvedRun is the configuration of a run; resolvedOLTP that of an oltp.
 func resolvedRun(t *testing.T, args ...string) string {
 	cfg, o := newRun()
