@@ -97,6 +97,9 @@ func one(s results.Step, err error) ([]results.Step, error) {
 func (b *Bench) load(ctx context.Context, s Step) (results.Step, error) {
 	c := b.Config
 	c.IndexesAt, c.SecondaryIndexes = IndexesAtStart, s.Indexes
+	if s.Rows > 0 {
+		c.Rows = s.Rows // which partitions are to split
+	}
 	if err := createTables(ctx, c, b.DB); err != nil {
 		return results.Step{}, err
 	}

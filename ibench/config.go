@@ -107,6 +107,9 @@ func (c Config) Validate() error {
 	if c.BulkLoad && c.Tables != c.Clients {
 		refuse("--bulk-load: clients can't share a table, so give --tables=%d for --clients=%d", c.Clients, c.Clients)
 	}
+	if c.ColumnFamilies && c.SecondaryIndexes == 0 {
+		refuse("--column-families are of secondary indexes, and --secondary-indexes=0 makes none")
+	}
 	if err := c.Shape.Validate(); err != nil {
 		errs = append(errs, err)
 	}

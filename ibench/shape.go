@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
+	"regexp"
 	"strings"
 
 	"insertbench/drivers"
@@ -38,15 +40,20 @@ func (s Shape) Validate() error {
 	if s.PartitionRows < 0 {
 		errs = append(errs, fmt.Errorf("--rows-per-partition=%d: it can't be negative", s.PartitionRows))
 	}
+	if s.Partitions > 0 && s.PartitionRows > math.MaxInt64/maxPartitions {
+		errs = append(errs, fmt.Errorf("--rows-per-partition=%d: it must be at most %d", s.PartitionRows, int64(math.MaxInt64/maxPartitions)))
+	}
 	if s.PartitionRows > 0 && s.Partitions == 0 {
 		errs = append(errs, errors.New("--rows-per-partition goes with --partitions, which says how many there are"))
 	}
-	for _, file := range []struct{ flag, path string }{{"--ddl-pre", s.DDLPre}, {"--ddl-post", s.DDLPost}} {
-		if _, err := readScript(file.flag, file.path); err != nil {
-			errs = append(errs, err)
-		}
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, s.checkScripts())...)
+}
+
+// checkScripts refuses files of statements that can't be read.
+func (s Shape) checkScripts() error {
+	_, pre := readScript("--ddl-pre", s.DDLPre)
+	_, post := readScript("--ddl-post", s.DDLPost)
+	return errors.Join(pre, post)
 }
 
 // Shaper is a database that may split tables by ranges of the key, or keep
@@ -78,6 +85,11 @@ func (c Config) checkShape(db Tables) error {
 	if _, ok := db.(Scripter); !ok && (c.DDLPre != "" || c.DDLPost != "") {
 		return drivers.Configf("--ddl-pre and --ddl-post are SQL, which this database doesn't take")
 	}
+	// A resumed run has only the files' names; that they can't be read must
+	// come out before tables are dropped.
+	if err := c.checkScripts(); err != nil {
+		return err
+	}
 	if c.Partitions == 0 && !c.ColumnFamilies {
 		return nil
 	}
@@ -100,11 +112,19 @@ func runScript(ctx context.Context, db Tables, flag, path string) error {
 	if !ok {
 		return drivers.Configf("%s is SQL, which this database doesn't take", flag)
 	}
-	if err := scripter.RunScript(ctx, text); err != nil {
+	err = scripter.RunScript(ctx, text)
+	switch {
+	case err == nil:
+		return nil
+	case delimiter.MatchString(text):
+		return fmt.Errorf("%s=%s: %w; DELIMITER is a command of the clients, not of SQL: leave it out and end each statement with a semicolon, those with BEGIN and END too", flag, path, err)
+	default:
 		return fmt.Errorf("%s=%s: %w", flag, path, err)
 	}
-	return nil
 }
+
+// delimiter is a line that only the mysql and mariadb clients understand.
+var delimiter = regexp.MustCompile(`(?im)^\s*delimiter\s`)
 
 // readScript reads a file of statements. It is read where it is used, since a
 // resumed run has only its name.

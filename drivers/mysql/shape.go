@@ -2,7 +2,9 @@ package mysql
 
 import (
 	"context"
+	"database/sql/driver"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"insertbench/drivers"
@@ -74,21 +76,49 @@ func indexDDL(table string, x ibench.Index, partitions int) string {
 }
 
 // RunScript runs statements with semicolons between them, in the benchmark's
-// database, on a connection of their own.
+// database, on a connection of their own. They have no deadline. The error of
+// one that fails says which it is, counted from 1.
 func (s *Server) RunScript(ctx context.Context, text string) error {
 	cfg := s.cfg.Clone()
 	cfg.MultiStatements = true
+	cfg.ReadTimeout = 0
 	conn, err := connect(ctx, cfg)
 	if err != nil {
 		return connectError(err, s.where, s.cfg)
 	}
 	defer conn.conn.Close()
+	before, known := conn.questions(ctx)
 	err = s.long(ctx, func(ctx context.Context) error {
 		_, err := conn.exec.ExecContext(ctx, text, nil)
 		return err
 	})
-	if err != nil {
-		return drivers.Configf("a statement failed at %s: %w", s.where, conn.cause(err))
+	if err == nil {
+		return nil
 	}
-	return nil
+	which := "a statement"
+	if after, ok := conn.questions(ctx); ok && known {
+		// The question itself is counted too.
+		which = fmt.Sprintf("statement %d", after-before-1)
+	}
+	return drivers.Configf("%s failed at %s: %w", which, s.where, conn.cause(err))
+}
+
+// questions is how many statements the server has had on this connection,
+// each of several sent at once counted, and this one.
+func (s *session) questions(ctx context.Context) (n int64, ok bool) {
+	query, ok := s.conn.(driver.QueryerContext)
+	if !ok {
+		return 0, false
+	}
+	rows, err := query.QueryContext(ctx, "SHOW SESSION STATUS LIKE 'Questions'", nil)
+	if err != nil {
+		return 0, false
+	}
+	defer rows.Close()
+	row := make([]driver.Value, 2) // name, value
+	if len(rows.Columns()) != len(row) || rows.Next(row) != nil {
+		return 0, false
+	}
+	n, err = strconv.ParseInt(fmt.Sprintf("%s", row[1]), 10, 64)
+	return n, err == nil
 }

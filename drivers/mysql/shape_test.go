@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -94,8 +95,23 @@ func TestScripts(t *testing.T) {
 		t.Errorf("notes (-want +got):\n%s", diff)
 	}
 	err = db.RunScript(t.Context(), "INSERT INTO notes VALUES ('e');\nSELECT nonsense;\nINSERT INTO notes VALUES ('f');")
-	if !errors.Is(err, drivers.ErrConfig) || !strings.Contains(err.Error(), "nonsense") {
+	if !errors.Is(err, drivers.ErrConfig) || !strings.HasPrefix(err.Error(), "statement 2 failed") || !strings.Contains(err.Error(), "nonsense") {
 		t.Errorf("a bad second statement gave %v", err)
+	}
+	// What a procedure does is no statement of the text, nor is a comment.
+	err = db.RunScript(t.Context(), "CREATE PROCEDURE take() BEGIN INSERT INTO notes VALUES ('g'); INSERT INTO notes VALUES ('h'); END;\n"+
+		"CALL take();\n-- a comment;\nCREATE TABEL more (x INT);\nSELECT 1;")
+	if err == nil || !strings.HasPrefix(err.Error(), "statement 3 failed") || !strings.Contains(err.Error(), "TABEL") {
+		t.Errorf("a bad third statement gave %v", err)
+	}
+	// A script may take longer than a statement of the benchmark.
+	patient, err := mysql.Open(t.Context(), mysql.Config{Socket: s.Socket, User: "root", Database: "scripts", StatementTimeout: 500 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer patient.Close()
+	if err := patient.RunScript(t.Context(), "DO SLEEP(1.5)"); err != nil {
+		t.Errorf("a script of 1.5 s gave %v", err)
 	}
 }
 
