@@ -2,6 +2,7 @@ package ibench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -103,23 +104,40 @@ func (b *Bench) longDatabase() (LongDatabase, error) {
 	return nil, drivers.Configf("this version doesn't hold transactions open in %s; leave out --htap-seconds and --long-reader-seconds", b.DB.Identity().Product)
 }
 
+// endPatience is how long the end of a step waits for its long transactions
+// to say that they were open until then.
+const endPatience = 5 * time.Second
+
 // measured measures the step with its long transactions beside it. One that
-// fails ends the step: it isn't what was asked for any more.
+// fails ends the step, and one that turns out to be lost when all is over fails
+// it: it isn't what was asked for any more.
 func (w *writing) measured(ctx context.Context) (results.Step, error) {
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	holding, stop := context.WithCancel(ctx)
+	defer stop()
+	over, end := context.WithCancel(holding)
+	lost := make([]error, len(w.long))
 	var all sync.WaitGroup
-	for _, h := range w.long {
+	for i, h := range w.long {
 		all.Go(func() {
-			if err := h.run(holding); holding.Err() == nil {
+			if err := h.run(holding, over); err != nil && holding.Err() == nil {
+				lost[i] = err
 				fail(err)
 			}
 		})
 	}
 	done, err := w.bench.Meter.Run(ctx, w.bench.Writer, w.spec())
-	stop()
+	if err != nil {
+		stop()
+	}
+	patience := time.AfterFunc(endPatience, stop)
+	defer patience.Stop()
+	end()
 	all.Wait()
+	if err == nil {
+		err = errors.Join(lost...)
+	}
 	return done, err
 }
 
@@ -140,12 +158,16 @@ func (h *holding) page(ctx context.Context, rows int) error {
 	return nil
 }
 
-// run holds one transaction after the other until ctx ends or one fails, which
-// is the error.
-func (h *holding) run(ctx context.Context) error {
+// run holds one transaction after the other until over ends, or ctx, or one
+// fails, which is the error. The last is asked for another row, which it can't
+// give where it was lost while it was idle.
+func (h *holding) run(ctx, over context.Context) error {
 	for {
-		if err := h.wait(ctx); err != nil {
+		if err := h.wait(ctx, over); err != nil {
 			return err
+		}
+		if over.Err() != nil {
+			return h.page(ctx, 1)
 		}
 		if err := h.tx.Commit(); err != nil {
 			return fmt.Errorf("commit a long transaction: %w", err)
@@ -157,30 +179,20 @@ func (h *holding) run(ctx context.Context) error {
 	}
 }
 
-// wait lets a transaction's time pass, reading or idle.
-func (h *holding) wait(ctx context.Context) error {
-	over := time.NewTimer(h.hold)
-	defer over.Stop()
+// wait lets a transaction's time pass, reading or idle, or what is left of the
+// step.
+func (h *holding) wait(ctx, over context.Context) error {
+	open, end := context.WithTimeout(over, h.hold)
+	defer end()
 	if !h.reads {
-		select {
-		case <-over.C:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
+		<-open.Done()
+	}
+	for open.Err() == nil {
+		if err := h.page(ctx, longPage); err != nil {
+			return err
 		}
 	}
-	for {
-		select {
-		case <-over.C:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		default:
-			if err := h.page(ctx, longPage); err != nil {
-				return err
-			}
-		}
-	}
+	return ctx.Err()
 }
 
 // longMetrics are what the long transactions did by the window's end.

@@ -19,7 +19,8 @@ import (
 type holdable struct {
 	*fake.Server
 	opened []*held
-	fails  int // the page of that number fails, from 1
+	fails  int  // the page of that number fails, from 1
+	hangs  bool // no page but the first is ever answered
 }
 
 type held struct {
@@ -38,8 +39,12 @@ func (t *held) Begin(context.Context) error { t.began = append(t.began, time.Now
 func (t *held) Commit() error               { return nil }
 func (t *held) Close() error                { t.closed = true; return nil }
 
-func (t *held) Page(_ context.Context, rows int) (int, error) {
+func (t *held) Page(ctx context.Context, rows int) (int, error) {
 	time.Sleep(100 * time.Millisecond)
+	if t.db.hangs && t.pages > 0 {
+		<-ctx.Done()
+		return 0, ctx.Err()
+	}
 	if t.pages++; t.pages == t.db.fails {
 		return 0, errors.New("snapshot too old")
 	}
@@ -78,9 +83,9 @@ func TestLongTransactions(t *testing.T) {
 				t.Errorf("the first transaction began at %v, the step at %v", h.began[0], done.StartedUTC)
 			}
 		}
-		// The one that is held has a page for each begin.
-		if h := db.opened[0]; len(h.began) != 4 || h.pages != 4 {
-			t.Errorf("%d transactions with %d pages, want 4 and 4", len(h.began), h.pages)
+		// The one that is held has a page for each begin, and one at the end.
+		if h := db.opened[0]; len(h.began) != 4 || h.pages != 5 {
+			t.Errorf("%d transactions with %d pages, want 4 and 5", len(h.began), h.pages)
 		}
 		// Nothing is held in a step after it.
 		mustDo(t, b, func() ibench.Step { s := s; s.Long = ibench.Long{}; return s }())
@@ -101,6 +106,42 @@ func TestLongTransactionFails(t *testing.T) {
 		steps, err := b.Do(t.Context(), s)
 		if err == nil || !strings.Contains(err.Error(), "read in a long transaction: snapshot too old") || len(steps) != 1 || steps[0].Complete {
 			t.Errorf("%v, %+v", err, slices.Clone(steps))
+		}
+	})
+}
+
+// TestLongTransactionLost: one that is idle until the step ends, and is gone
+// by then, was not held; the step has all it measured, and isn't complete.
+func TestLongTransactionLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := &holdable{Server: openFake(t, fake.Config{KeepRows: true, Latency: time.Millisecond}), fails: 2}
+		b := newBench(t, oneClient(), db)
+		mustDo(t, b, loadStep(100, 3))
+		s := ibench.DefaultWrite()
+		s.Rate, s.Seconds, s.Readers, s.HTAPSeconds = 100, 10, 0, 60
+		steps, err := b.Do(t.Context(), s)
+		if err == nil || !strings.Contains(err.Error(), "read in a long transaction: snapshot too old") || len(steps) != 1 || steps[0].Complete {
+			t.Fatalf("%v, %+v", err, steps)
+		}
+		if got := *steps[0].Metrics["rows"].Value; got != 1000 {
+			t.Errorf("%v rows in the step, want 1000", got)
+		}
+	})
+}
+
+// TestLongTransactionHangs: a server that doesn't answer is waited for 5 s.
+func TestLongTransactionHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		db := &holdable{Server: openFake(t, fake.Config{KeepRows: true, Latency: time.Millisecond}), hangs: true}
+		b := newBench(t, oneClient(), db)
+		mustDo(t, b, loadStep(100, 3))
+		s := ibench.DefaultWrite()
+		s.Rate, s.Seconds, s.Readers, s.HTAPSeconds = 100, 10, 0, 60
+		began := time.Now()
+		mustDo(t, b, s)
+		// The first page takes 0.1 s.
+		if took := time.Since(began); took < 15*time.Second || took > 16*time.Second {
+			t.Errorf("it took %v, want 10 s, 5 s and the first page", took)
 		}
 	})
 }
