@@ -22,6 +22,11 @@ type earlier struct {
 	note string
 }
 
+// differs notes what the earlier run had and the rest of it hasn't.
+func (e *earlier) differs(what string) {
+	e.note += "; the earlier steps had, and these have not, " + what
+}
+
 // check compares the tables with what the record says they hold.
 func (e *earlier) check(ctx context.Context, b *ibench.Bench) error {
 	_, err := b.Verify(ctx)
@@ -52,6 +57,12 @@ func resumeRun(c *urfave.Context, p *cli.Process, cfg *stepsConfig, o *runOption
 		Data     ibench.Config  `json:"data"`
 		Steps    []ibench.Step  `json:"steps"`
 		Database map[string]any `json:"database"`
+		Restart  bool           `json:"restart_server"`
+		// Measuring is the one of then, of which only the hooks are looked at.
+		Measuring struct {
+			OnStepStart string `json:"on_step_start"`
+			OnStepEnd   string `json:"on_step_end"`
+		} `json:"measuring"`
 	}
 	if err := cli.Recorded(run.Config, &recorded); err != nil || len(recorded.Steps) == 0 {
 		return cli.Usagef("%s holds no plan to go on with; it was no ibench run", o.resume)
@@ -75,6 +86,22 @@ func resumeRun(c *urfave.Context, p *cli.Process, cfg *stepsConfig, o *runOption
 		return err
 	}
 	cfg.Database.MustExist = true
+	if !c.IsSet("restart-server") {
+		cfg.RestartServer = recorded.Restart && cfg.Database.Private.Program != ""
+		if recorded.Restart && !cfg.RestartServer {
+			after.differs("--restart-server: the server that runs already isn't restarted")
+		}
+	}
+	if err := cfg.checkRestart(); err != nil {
+		return err
+	}
+	// A record is data: nobody expects it to run commands.
+	if h := recorded.Measuring; h.OnStepStart != "" && !c.IsSet("on-step-start") {
+		after.differs("--on-step-start=" + h.OnStepStart)
+	}
+	if h := recorded.Measuring; h.OnStepEnd != "" && !c.IsSet("on-step-end") {
+		after.differs("--on-step-end=" + h.OnStepEnd)
+	}
 	return runPlan(c.Context, p, *cfg, after)
 }
 

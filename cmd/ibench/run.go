@@ -92,10 +92,8 @@ func (cfg *stepsConfig) resolvePlan(c *urfave.Context, p *cli.Process, o *runOpt
 	if err != nil {
 		return &cli.Error{Code: cli.Usage, Err: err}
 	}
-	for i, s := range plan.Steps {
-		if s.Do == ibench.ActionWrite && o.long != (ibench.Long{}) {
-			plan.Steps[i].Long = o.long
-		}
+	if err := o.holdLong(plan.Steps); err != nil {
+		return err
 	}
 	cfg.Steps, cfg.plan = plan.Steps, plan.Name
 	cfg.Data.Rows = o.fill.Rows
@@ -110,10 +108,36 @@ func (cfg *stepsConfig) resolvePlan(c *urfave.Context, p *cli.Process, o *runOpt
 	}
 	cfg.Database, err = cli.ResolveConnection(c, p)
 	cfg.Database.MustExist = !cfg.loads()
-	if err == nil && cfg.RestartServer && cfg.Database.Private.Program == "" {
-		err = cli.Usagef("--restart-server restarts a server that --server started; a server that runs already is never restarted")
+	if err != nil {
+		return err
 	}
-	return err
+	return cfg.checkRestart()
+}
+
+// checkRestart refuses to restart a server that isn't the run's own.
+func (cfg *stepsConfig) checkRestart() error {
+	if cfg.RestartServer && cfg.Database.Private.Program == "" {
+		return cli.Usagef("--restart-server restarts a server that --server started; a server that runs already is never restarted")
+	}
+	return nil
+}
+
+// holdLong gives the steps that write to tables that exist the transactions
+// that the flags ask for.
+func (o *runOptions) holdLong(steps []ibench.Step) error {
+	if o.long == (ibench.Long{}) {
+		return nil
+	}
+	given := false
+	for i := range steps {
+		if steps[i].Do == ibench.ActionWrite {
+			steps[i].Long, given = o.long, true
+		}
+	}
+	if !given {
+		return cli.Usagef("--htap-seconds and --long-reader-seconds are of steps that write to tables that exist, and none of the steps does; a plan of your own can have them in a load")
+	}
+	return nil
 }
 
 // loads is whether the steps make their tables themselves.
