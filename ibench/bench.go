@@ -207,7 +207,10 @@ func (b *Bench) Check(ctx context.Context, steps []Step) error {
 		case ActionSettle:
 			_, err = b.settler()
 		case ActionLoad, ActionWrite:
-			if s.Writers > 0 && !checked[s.RowsPerCommit] {
+			if s.bulk(b.Config) {
+				err = checkBulkLoad(ctx, b.DB)
+			}
+			if s.Writers > 0 && err == nil && !checked[s.RowsPerCommit] {
 				checked[s.RowsPerCommit] = true
 				err = b.DB.CheckBatch(ctx, s.RowsPerCommit, b.Config.DataLengthMax)
 			}

@@ -16,6 +16,43 @@ type Finisher interface {
 	Finish(ctx context.Context) error
 }
 
+// BulkLoader is a Loader with a bulk load, whose inserters need a last step.
+// It is for loads into new tables, by one client each.
+type BulkLoader interface {
+	// CheckBulkLoad refuses an engine that has none; kind drivers.ErrConfig.
+	CheckBulkLoad(ctx context.Context) error
+	OpenBulkInserter(ctx context.Context, table string) (Inserter, error)
+}
+
+// bulkLoader is the database's optional ability.
+func bulkLoader(db Loader) (BulkLoader, error) {
+	if b, ok := db.(BulkLoader); ok {
+		return b, nil
+	}
+	return nil, drivers.Configf("--bulk-load is MyRocks's, and means nothing to this database")
+}
+
+// checkBulkLoad refuses a bulk load that the database doesn't have.
+func checkBulkLoad(ctx context.Context, db Loader) error {
+	b, err := bulkLoader(db)
+	if err != nil {
+		return err
+	}
+	return b.CheckBulkLoad(ctx)
+}
+
+// openInserter opens a client's connection, for a bulk load or not.
+func openInserter(ctx context.Context, db Loader, table string, bulk bool) (Inserter, error) {
+	if !bulk {
+		return db.OpenInserter(ctx, table)
+	}
+	b, err := bulkLoader(db)
+	if err != nil {
+		return nil, err
+	}
+	return b.OpenBulkInserter(ctx, table)
+}
+
 // finishOp names the operation that ends a bulk load. It is inside the
 // measured window: until then nobody can see the rows.
 const finishOp = "finish"
@@ -37,12 +74,11 @@ func asFinishing(t *insertTask) load.Task {
 
 // Next prepares the next statement, or the last step, once.
 func (t *finishingTask) Next() bool {
-	if t.insertTask.Next() {
-		return true
+	if t.finishing {
+		return false
 	}
-	first := !t.finishing
-	t.finishing = true
-	return first
+	t.finishing = !t.insertTask.Next()
+	return true
 }
 
 // Do sends the statement or does the last step, whose operation is the one

@@ -41,6 +41,11 @@ func Prepare(ctx context.Context, c Config, db Database) error {
 	if err := c.checkShape(db); err != nil {
 		return err
 	}
+	if c.BulkLoad {
+		if err := checkBulkLoad(ctx, db); err != nil {
+			return err
+		}
+	}
 	existing, err := c.existingTables(ctx, db)
 	if err != nil || len(existing) == 0 || c.Drop {
 		return err
@@ -134,7 +139,7 @@ func createTables(ctx context.Context, c Config, db Tables) error {
 func openTasks(ctx context.Context, c Config, db Loader) ([]*insertTask, error) {
 	var tasks []*insertTask
 	for client := range c.Clients {
-		inserter, err := db.OpenInserter(ctx, TableName(c.ClientTable(client)))
+		inserter, err := openInserter(ctx, db, TableName(c.ClientTable(client)), c.BulkLoad)
 		if err != nil {
 			return tasks, fmt.Errorf("open the connection of client %d of %d: %w", client, c.Clients, err)
 		}

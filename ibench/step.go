@@ -94,6 +94,7 @@ func (s Step) Validate(c Config) error {
 		s.validateWriters(c, refuse)
 		s.validateReaders(refuse)
 		s.Long.validate(refuse)
+		s.validateBulk(c, refuse)
 		if s.Indexes < 0 || s.Indexes > len(Indexes) {
 			refuse("secondary-indexes=%d: it must be from 0 to %d", s.Indexes, len(Indexes))
 		}
@@ -146,6 +147,22 @@ func (s Step) validateWriters(c Config, refuse func(string, ...any)) {
 	}
 	if (s.Pacing == RampPacing || s.QueryPacing == RampPacing) && s.RampSeconds == 0 && s.Seconds == 0 {
 		refuse("a ramp needs ramp-seconds where the step has no seconds")
+	}
+}
+
+// bulk is whether the step's rows go in by a bulk load.
+func (s Step) bulk(c Config) bool { return c.BulkLoad && s.Do == ActionLoad }
+
+// validateBulk refuses what can't be beside rows that show only at the end.
+func (s Step) validateBulk(c Config, refuse func(string, ...any)) {
+	if !s.bulk(c) {
+		return
+	}
+	if s.Indexes > 0 {
+		refuse("--bulk-load: MyRocks loads in the order of the primary key alone, and the step makes %d secondary indexes: build them in a step of their own, as --plan=current does", s.Indexes)
+	}
+	if s.Seconds > 0 || s.Readers > 0 || s.Deletes || s.wanted() {
+		refuse("--bulk-load: the rows can be seen only after the last, so the step ends by rows, and has no queries, deletes or long transactions beside it")
 	}
 }
 

@@ -92,7 +92,7 @@ func (w *writing) open(ctx context.Context) error {
 
 func (w *writing) openWriter(ctx context.Context, client int) error {
 	c, table := w.bench.Config, TableName(w.bench.Config.ClientTable(client))
-	inserter, err := w.bench.DB.OpenInserter(ctx, table)
+	inserter, err := openInserter(ctx, w.bench.DB, table, w.step.bulk(c))
 	if err != nil {
 		return err
 	}
@@ -168,6 +168,9 @@ func (w *writing) seed(r role, worker int) uint64 {
 // ops are the step's operations in the order of their numbers.
 func (w *writing) ops() []string {
 	ops := []string{step.OpInsert}
+	if w.step.bulk(w.bench.Config) {
+		return append(ops, finishOp)
+	}
 	if w.step.Deletes {
 		ops = append(ops, step.OpDelete)
 	}
@@ -193,7 +196,7 @@ func (w *writing) spec() step.Spec {
 		return s.pacer(s.Pacing, s.Rate, s.RowsPerCommit, w.seed(rolePacing, client), client, c.Clients)
 	}
 	for _, t := range w.writers {
-		add(step.Writer, t.client, t, pacer(t.client), minGap(s.Rate, s.RowsPerCommit))
+		add(step.Writer, t.client, asFinishing(t), pacer(t.client), minGap(s.Rate, s.RowsPerCommit))
 	}
 	for _, t := range w.deleters {
 		add(step.Deleter, t.client, t, pacer(t.client), minGap(s.Rate, s.RowsPerCommit))

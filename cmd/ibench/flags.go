@@ -35,11 +35,19 @@ func loadFlags(cfg *ibench.Config) []urfave.Flag {
 		&urfave.IntFlag{Name: "rows-per-commit", Usage: "`N` rows per statement, each statement a transaction", Value: cfg.RowsPerCommit, Destination: &cfg.RowsPerCommit, Category: category},
 		&urfave.IntFlag{Name: "secondary-indexes", Usage: "`N` secondary indexes, 0 to 3", Value: cfg.SecondaryIndexes, Destination: &cfg.SecondaryIndexes, Category: category},
 		cli.TextFlag("indexes-at", "`WHEN` to build the secondary indexes: at the start or the end of the load", (*string)(&cfg.IndexesAt), category),
-		&urfave.BoolFlag{Name: "bulk-load", Usage: "use MyRocks's bulk load: a table per client, no indexes at the start", Destination: &cfg.BulkLoad, Category: category},
-		&urfave.BoolFlag{Name: "unique-checks", Usage: "MySQL's unique_checks; --unique-checks=false spares MyRocks a read per row", Value: cfg.UniqueChecks, Destination: &cfg.UniqueChecks, Category: category},
+		bulkFlag(cfg, category),
+		uniqueFlag(cfg, category),
 		&urfave.BoolFlag{Name: "drop", Usage: "drop and replace the benchmark's tables that exist", Destination: &cfg.Drop, Category: category},
 		cli.TextFlag("verify", "`MODE` of comparing the tables with what was acknowledged: full (counts and sums), count or off", (*string)(&cfg.Verify), category),
 	}
+}
+
+func bulkFlag(cfg *ibench.Config, category string) urfave.Flag {
+	return &urfave.BoolFlag{Name: "bulk-load", Usage: "have loads use MyRocks's bulk load: a table per client, no indexes at the start", Destination: &cfg.BulkLoad, Category: category}
+}
+
+func uniqueFlag(cfg *ibench.Config, category string) urfave.Flag {
+	return &urfave.BoolFlag{Name: "unique-checks", Usage: "MySQL's unique_checks of whoever inserts; --unique-checks=false spares MyRocks a read per row", Value: cfg.UniqueChecks, Destination: &cfg.UniqueChecks, Category: category}
 }
 
 // tableFlags say how a load makes its tables.

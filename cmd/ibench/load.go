@@ -55,10 +55,16 @@ func (cfg *loadConfig) resolve(c *urfave.Context, p *cli.Process) error {
 	if cfg.Database, err = cli.ResolveConnection(c, p); err != nil {
 		return err
 	}
-	if cfg.Database.DBMS != "mysql" && (cfg.Load.BulkLoad || !cfg.Load.UniqueChecks) {
-		return cli.Usagef("--bulk-load and --unique-checks are MySQL's, and mean nothing to %s", cfg.Database.DBMS)
+	return setSessions(&cfg.Database, cfg.Load)
+}
+
+// setSessions tells the connection what its sessions are asked for, and
+// refuses what only MySQL's have.
+func setSessions(conn *cli.Connection, data ibench.Config) error {
+	if conn.DBMS != "mysql" && (data.BulkLoad || !data.UniqueChecks) {
+		return cli.Usagef("--bulk-load and --unique-checks are MySQL's, and mean nothing to %s", conn.DBMS)
 	}
-	cfg.Database.BulkLoad, cfg.Database.UniqueChecksOff = cfg.Load.BulkLoad, !cfg.Load.UniqueChecks
+	conn.UniqueChecksOff = !data.UniqueChecks
 	return nil
 }
 

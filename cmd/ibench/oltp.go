@@ -12,7 +12,7 @@ import (
 func oltpCommand(p *cli.Process) *urfave.Command {
 	cfg := &stepsConfig{Data: ibench.DefaultConfig()}
 	step := ibench.DefaultWrite()
-	flags := append(writeFlags(&step), strictFlag(&cfg.Strict))
+	flags := append(writeFlags(&step), uniqueFlag(&cfg.Data, "Writes"), strictFlag(&cfg.Strict))
 	return stepCommand(p, "oltp", "insert at a rate and query beside it, with deletes where asked for, and print what each insert and each query cost", cfg, flags,
 		func(*urfave.Context) ([]ibench.Step, error) { return []ibench.Step{step}, nil })
 }

@@ -41,7 +41,7 @@ func (e *earlier) check(ctx context.Context, b *ibench.Bench) error {
 // what flags say.
 func resumeRun(c *urfave.Context, p *cli.Process, cfg *stepsConfig, o *runOptions) error {
 	for _, flag := range []string{"plan", "rates", "from", "only", "skip", "rows", "rows2", "clients", "tables", "seed", "secondary-indexes", "query-seconds",
-		"partitions", "rows-per-partition", "column-families", "ddl-pre", "ddl-post", "htap-seconds", "long-reader-seconds"} {
+		"partitions", "rows-per-partition", "column-families", "ddl-pre", "ddl-post", "bulk-load", "unique-checks", "htap-seconds", "long-reader-seconds"} {
 		if c.IsSet(flag) {
 			return cli.Usagef("--resume takes the steps and the rows from the record; leave --%s out", flag)
 		}
@@ -86,6 +86,9 @@ func resumeRun(c *urfave.Context, p *cli.Process, cfg *stepsConfig, o *runOption
 		return err
 	}
 	cfg.Database.MustExist = true
+	if err := setSessions(&cfg.Database, cfg.Data); err != nil {
+		return err
+	}
 	if !c.IsSet("restart-server") {
 		cfg.RestartServer = recorded.Restart && cfg.Database.Private.Program != ""
 		if recorded.Restart && !cfg.RestartServer {

@@ -74,6 +74,8 @@ func planFlags(o *runOptions, cfg *stepsConfig) []urfave.Flag {
 		&urfave.IntFlag{Name: "clients", Usage: "`N` clients, each with a writer and a reader", Value: cfg.Data.Clients, Destination: &cfg.Data.Clients, Category: data},
 		&urfave.IntFlag{Name: "tables", Usage: "`N` tables: 1, or a divisor of the clients (default: one per client)", Destination: &cfg.Data.Tables, Category: data},
 		&urfave.IntFlag{Name: "secondary-indexes", Usage: "`N` secondary indexes, 0 to 3", Value: cfg.Data.SecondaryIndexes, Destination: &cfg.Data.SecondaryIndexes, Category: data},
+		bulkFlag(&cfg.Data, data),
+		uniqueFlag(&cfg.Data, data),
 		&urfave.BoolFlag{Name: "drop", Usage: "drop and replace the benchmark's tables that exist", Destination: &cfg.Data.Drop, Category: data},
 		cli.TextFlag("verify", "at the end compare the tables with the rows of the seed: full, count or off `MODE`", (*string)(&cfg.Data.Verify), data),
 	}
@@ -96,6 +98,9 @@ func (cfg *stepsConfig) resolvePlan(c *urfave.Context, p *cli.Process, o *runOpt
 		return err
 	}
 	cfg.Steps, cfg.plan = plan.Steps, plan.Name
+	if cfg.Data.BulkLoad && !slices.ContainsFunc(cfg.Steps, func(s ibench.Step) bool { return s.Do == ibench.ActionLoad }) {
+		return cli.Usagef("--bulk-load is of steps that load new tables, and none of the steps does")
+	}
 	cfg.Data.Rows = o.fill.Rows
 	if err := cfg.validate(cfg.Data); err != nil {
 		return err
@@ -109,6 +114,9 @@ func (cfg *stepsConfig) resolvePlan(c *urfave.Context, p *cli.Process, o *runOpt
 	cfg.Database, err = cli.ResolveConnection(c, p)
 	cfg.Database.MustExist = !cfg.loads()
 	if err != nil {
+		return err
+	}
+	if err := setSessions(&cfg.Database, cfg.Data); err != nil {
 		return err
 	}
 	return cfg.checkRestart()

@@ -91,11 +91,15 @@ func (cfg *stepsConfig) resolveData(c *urfave.Context, p *cli.Process) error {
 	var err error
 	cfg.Database, err = cli.ResolveConnection(c, p)
 	cfg.Database.MustExist = true
-	return err
+	if err != nil {
+		return err
+	}
+	return setSessions(&cfg.Database, cfg.Data)
 }
 
 func (cfg *stepsConfig) validate(data ibench.Config) error {
 	data.Rows = max(data.Rows, int64(data.Clients))
+	data.IndexesAt = ibench.IndexesAtEnd // when they are built is in the steps
 	errs := []error{data.Validate()}
 	for _, s := range cfg.Steps {
 		errs = append(errs, s.Validate(data))

@@ -42,14 +42,14 @@ func resolvedLoad(t *testing.T, args ...string) string {
 // resolvedRun is the configuration of a run; resolvedOLTP that of an oltp.
 func resolvedRun(t *testing.T, args ...string) string {
 	cfg, o := newRun()
-	flags := slices.Concat(planFlags(o, cfg), rowFlags(&cfg.Data), cli.ConnectionFlags(), cli.MeasuringFlags(&cfg.Measuring))
+	flags := slices.Concat(planFlags(o, cfg), tableFlags(&cfg.Data.Shape), longFlags(&o.long), rowFlags(&cfg.Data), cli.ConnectionFlags(), cli.MeasuringFlags(&cfg.Measuring))
 	return resolved(t, flags, func(c *urfave.Context) error { return cfg.resolvePlan(c, testProcess(), o) }, cfg, args)
 }
 
 func resolvedOLTP(t *testing.T, args ...string) string {
 	cfg := &stepsConfig{Data: ibench.DefaultConfig()}
 	step := ibench.DefaultWrite()
-	flags := slices.Concat(writeFlags(&step), []urfave.Flag{strictFlag(&cfg.Strict)}, dataFlags(&cfg.Data), cli.ConnectionFlags(), cli.MeasuringFlags(&cfg.Measuring))
+	flags := slices.Concat(writeFlags(&step), []urfave.Flag{uniqueFlag(&cfg.Data, ""), strictFlag(&cfg.Strict)}, dataFlags(&cfg.Data), cli.ConnectionFlags(), cli.MeasuringFlags(&cfg.Measuring))
 	return resolved(t, flags, func(c *urfave.Context) error {
 		cfg.Steps = []ibench.Step{step}
 		return cfg.resolve(c, testProcess())
@@ -74,7 +74,7 @@ func TestEveryPlanFlagIsRecorded(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg, o := newRun()
-	checkFlags(t, planFlags(o, cfg), resolvedRun, map[string]stepFlag{
+	checkFlags(t, slices.Concat(planFlags(o, cfg), tableFlags(&cfg.Data.Shape), longFlags(&o.long)), resolvedRun, map[string]stepFlag{
 		"restart-server":    {"--restart-server", []string{"--server=" + program}, `"restart_server":true`},
 		"plan":              {"--plan=" + file, nil, `"steps":[{"name":"fill","do":"load","rows":250000`},
 		"rates":             {"--rates=300:point", nil, `"name":"qp300"`},
@@ -90,8 +90,19 @@ func TestEveryPlanFlagIsRecorded(t *testing.T) {
 		"clients":           {"--clients=3", nil, `"clients":3,"tables":3`},
 		"tables":            {"--tables=2", []string{"--clients=4"}, `"clients":4,"tables":2`},
 		"secondary-indexes": {"--secondary-indexes=1", nil, `"indexes":1`},
+		"bulk-load":         {"--bulk-load", []string{"--dbms=mysql", "--plan=current"}, `"bulk_load":true`},
+		"unique-checks":     {"--unique-checks=false", []string{"--dbms=mysql"}, `"unique_checks":false`},
 		"drop":              {"--drop", nil, `"drop":true`},
 		"verify":            {"--verify=count", nil, `"verify":"count"`},
+
+		"partitions":         {"--partitions=4", nil, `"partitions":4`},
+		"rows-per-partition": {"--rows-per-partition=10k", []string{"--partitions=2"}, `"rows_per_partition":10000`},
+		"column-families":    {"--column-families", nil, `"column_families":true`},
+		"ddl-pre":            {"--ddl-pre=" + program, nil, `"ddl_pre_file":"` + program},
+		"ddl-post":           {"--ddl-post=" + program, nil, `"ddl_post_file":"` + program},
+
+		"htap-seconds":        {"--htap-seconds=1.5", nil, `"htap_seconds":1.5`},
+		"long-reader-seconds": {"--long-reader-seconds=60", nil, `"long_reader_seconds":60`},
 	}, "resume")
 }
 
@@ -99,7 +110,7 @@ func TestEveryWriteFlagIsRecorded(t *testing.T) {
 	end := []string{"--seconds=9"}
 	step := ibench.DefaultWrite()
 	data := ibench.DefaultConfig()
-	flags := slices.Concat(writeFlags(&step), dataFlags(&data)[:3])
+	flags := slices.Concat(writeFlags(&step), []urfave.Flag{uniqueFlag(&data, "")}, dataFlags(&data)[:3])
 	checkFlags(t, flags, resolvedOLTP, map[string]stepFlag{
 		"rows":                {"--rows=5k", end, `"rows":5000,"seconds":9`},
 		"seconds":             {"--seconds=1.5", []string{"--rows=1k"}, `"rows":1000,"seconds":1.5`},
@@ -118,6 +129,7 @@ func TestEveryWriteFlagIsRecorded(t *testing.T) {
 		"drop-after":          {"--drop-after=2", end, `"drop_after_seconds":2`},
 		"htap-seconds":        {"--htap-seconds=1.5", end, `"htap_seconds":1.5`},
 		"long-reader-seconds": {"--long-reader-seconds=60", end, `"long_reader_seconds":60`},
+		"unique-checks":       {"--unique-checks=false", append([]string{"--dbms=mysql"}, end...), `"unique_checks":false`},
 		"clients":             {"--clients=3", end, `"clients":3`},
 		"tables":              {"--tables=2", append([]string{"--clients=4"}, end...), `"tables":2`},
 		"verify":              {"--verify=off", end, `"verify":"off"`},

@@ -9,12 +9,8 @@ import (
 	"insertbench/ibench"
 )
 
-// checkSessionOptions refuses what the engine doesn't have, once the engine is
-// known.
-func (s *Server) checkSessionOptions(ctx context.Context) error {
-	if !s.bulkLoad {
-		return nil
-	}
+// CheckBulkLoad refuses a bulk load where the engine has none.
+func (s *Server) CheckBulkLoad(ctx context.Context) error {
 	if !strings.EqualFold(s.engine.name, "rocksdb") {
 		return drivers.Configf("bulk load is MyRocks's, and tables of %s don't have it: leave out --bulk-load, or add --engine=rocksdb", s.engine.name)
 	}
@@ -25,13 +21,18 @@ func (s *Server) checkSessionOptions(ctx context.Context) error {
 	return nil
 }
 
+// OpenBulkInserter opens a connection for one worker's bulk load.
+func (s *Server) OpenBulkInserter(ctx context.Context, table string) (ibench.Inserter, error) {
+	return s.openInserter(ctx, table, true)
+}
+
 // setOptions prepares an inserter's session.
 func (in *inserter) setOptions(s *Server) error {
 	var statements []string
 	if s.uniqueChecksOff {
 		statements = append(statements, "SET SESSION unique_checks = 0")
 	}
-	if s.bulkLoad {
+	if in.bulkLoad {
 		statements = append(statements, "SET SESSION rocksdb_bulk_load = 1")
 	}
 	for _, text := range statements {
@@ -39,7 +40,6 @@ func (in *inserter) setOptions(s *Server) error {
 			return fmt.Errorf("%s on the connection to %s: %w", text, in.table, in.session.cause(err))
 		}
 	}
-	in.bulkLoad = s.bulkLoad
 	return nil
 }
 

@@ -57,10 +57,6 @@ type Config struct {
 	// UniqueChecksOff sets unique_checks = 0 on the inserters' connections,
 	// which spares MyRocks and TokuDB a read per row.
 	UniqueChecksOff bool
-	// BulkLoad sets rocksdb_bulk_load = 1 on the inserters' connections: their
-	// rows become visible with Finish. Another engine than RocksDB is an error
-	// of kind drivers.ErrConfig.
-	BulkLoad bool
 }
 
 const (

@@ -30,9 +30,6 @@ const (
 // OpenFiller opens a connection of a load that is resumed, with checks of
 // unique keys whatever the configuration says, since rows may be there.
 func (g *Graph) OpenFiller(ctx context.Context) (linkbench.Loader, error) {
-	if g.bulkLoad {
-		return nil, drivers.Configf("--bulk-load takes no rows that are there already, as some may be where a load is resumed: leave it out")
-	}
 	l, err := g.openGraph(ctx, graphMode{})
 	if err != nil {
 		return nil, err
@@ -42,12 +39,10 @@ func (g *Graph) OpenFiller(ctx context.Context) (linkbench.Loader, error) {
 		sqltext.NewLinks(sqltext.Backslashed).Filling(fillLinks), sqltext.NewCounts().Filling(fillCounts)), nil
 }
 
-// OpenLoader opens a connection of the load. MyRocks's bulk load needs rows in
-// the order of their keys, in which loaders side by side don't come.
+// OpenLoader opens a connection of the load. There is no bulk load of MyRocks
+// here: it needs rows in the order of their keys, in which loaders side by side
+// don't come.
 func (g *Graph) OpenLoader(ctx context.Context) (linkbench.Loader, error) {
-	if g.bulkLoad {
-		return nil, drivers.Configf("--bulk-load needs rows in the order of their keys, and LinkBench's loaders don't send them so: leave it out")
-	}
 	l, err := g.openGraph(ctx, graphMode{})
 	if err != nil {
 		return nil, err

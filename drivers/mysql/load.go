@@ -61,6 +61,10 @@ func (s *Server) Sums(ctx context.Context, table string) (ibench.Sums, bool, err
 // OpenInserter opens a connection for one worker. Statements on it have the
 // statement deadline; ctx isn't watched while one runs, Abort ends it.
 func (s *Server) OpenInserter(ctx context.Context, table string) (ibench.Inserter, error) {
+	return s.openInserter(ctx, table, false)
+}
+
+func (s *Server) openInserter(ctx context.Context, table string, bulk bool) (ibench.Inserter, error) {
 	if err := ibench.CheckTableName(table); err != nil {
 		return nil, err
 	}
@@ -68,7 +72,7 @@ func (s *Server) OpenInserter(ctx context.Context, table string) (ibench.Inserte
 	if err != nil {
 		return nil, connectError(err, s.where, s.cfg)
 	}
-	in := &inserter{session: conn, text: sqltext.NewInsert(table), table: s.table(table), transactional: s.engine.transactional}
+	in := &inserter{session: conn, text: sqltext.NewInsert(table), table: s.table(table), transactional: s.engine.transactional, bulkLoad: bulk}
 	if err := in.setOptions(s); err != nil {
 		return nil, errors.Join(err, in.Close())
 	}

@@ -25,7 +25,6 @@ type Server struct {
 	options          string
 	statementTimeout time.Duration
 	uniqueChecksOff  bool
-	bulkLoad         bool
 	// inKernel says that connections that query wait outside the runtime's poller.
 	inKernel bool
 	identity drivers.Identity
@@ -40,6 +39,7 @@ var (
 	_ ibench.Shaper       = (*Server)(nil)
 	_ ibench.Scripter     = (*Server)(nil)
 	_ ibench.LongDatabase = (*Server)(nil)
+	_ ibench.BulkLoader   = (*Server)(nil)
 	_ drivers.Counting    = (*Server)(nil)
 )
 
@@ -54,7 +54,7 @@ func Open(ctx context.Context, c Config) (*Server, error) {
 	s := &Server{
 		cfg: cfg, where: cfg.Addr, options: c.EngineOptions,
 		statementTimeout: orDefault(c.StatementTimeout, defaultStatementTimeout),
-		uniqueChecksOff:  c.UniqueChecksOff, bulkLoad: c.BulkLoad,
+		uniqueChecksOff:  c.UniqueChecksOff,
 	}
 	if err := s.reach(ctx, c.CreateDatabase); err != nil {
 		return nil, err
@@ -64,9 +64,6 @@ func Open(ctx context.Context, c Config) (*Server, error) {
 	}
 	cfg.ReadTimeout, cfg.WriteTimeout = s.statementTimeout, s.statementTimeout
 	if err := s.identify(ctx, c.Engine); err != nil {
-		return nil, errors.Join(err, s.db.Close())
-	}
-	if err := s.checkSessionOptions(ctx); err != nil {
 		return nil, errors.Join(err, s.db.Close())
 	}
 	return s, nil

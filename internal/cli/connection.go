@@ -37,14 +37,13 @@ type Connection struct {
 	EngineOptions    string         `json:"engine_options"`
 	ConnectTimeout   Seconds        `json:"connect_timeout_seconds"`
 	StatementTimeout Seconds        `json:"statement_timeout_seconds"`
-	// BulkLoad and UniqueChecksOff are what the load asks of its MySQL
-	// sessions; the record has them there.
+	// UniqueChecksOff is what the workload asks of its MySQL sessions; the
+	// record has it there.
+	UniqueChecksOff bool `json:"-"`
 	// KeepRows has the fake database keep its rows, so that they can be read.
-	KeepRows        bool    `json:"-"`
-	BulkLoad        bool    `json:"-"`
-	UniqueChecksOff bool    `json:"-"`
-	Mongo           Mongo   `json:"mongo"`
-	Private         Private `json:"private_server"`
+	KeepRows bool    `json:"-"`
+	Mongo    Mongo   `json:"mongo"`
+	Private  Private `json:"private_server"`
 
 	// fromFile is true where a file of settings named the server.
 	fromFile bool

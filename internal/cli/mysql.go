@@ -79,7 +79,7 @@ func openMySQL(ctx context.Context, c Connection) (drivers.Server, error) {
 	return asServer(mysql.Open(ctx, mysql.Config{
 		DSN: c.DSN.Reveal(), Socket: c.Socket, Host: c.Host, Port: c.Port, User: c.User, Password: c.Password,
 		Database: c.Database, CreateDatabase: c.CreateDatabase && !c.MustExist, TLS: c.TLS,
-		Engine: c.Engine, EngineOptions: c.EngineOptions, BulkLoad: c.BulkLoad, UniqueChecksOff: c.UniqueChecksOff,
+		Engine: c.Engine, EngineOptions: c.EngineOptions, UniqueChecksOff: c.UniqueChecksOff,
 		ConnectTimeout: time.Duration(c.ConnectTimeout), StatementTimeout: time.Duration(c.StatementTimeout),
 	}))
 }
