@@ -135,6 +135,21 @@ func classOfWrite(we mongo.WriteException, p phase) (code string, class drivers.
 	}
 }
 
+// existing is the reply to an insert of which nothing failed but documents
+// whose keys exist, and how many they are; nil where anything else did.
+func existing(err error) (reply bson.Raw, there int64) {
+	var we mongo.WriteException
+	if !errors.As(err, &we) || we.WriteConcernError != nil {
+		return nil, 0
+	}
+	for _, e := range we.WriteErrors {
+		if e.Code != codeDuplicateKey {
+			return nil, 0
+		}
+	}
+	return we.Raw, int64(len(we.WriteErrors))
+}
+
 // hasKept says whether a reply counts documents that were kept before the
 // error. The statement is then neither acknowledged nor undone.
 func hasKept(reply bson.Raw) bool {

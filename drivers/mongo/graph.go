@@ -45,7 +45,10 @@ type Graph struct {
 	transactions bool
 }
 
-var _ linkbench.Database = (*Graph)(nil)
+var (
+	_ linkbench.Database = (*Graph)(nil)
+	_ linkbench.Resumer  = (*Graph)(nil)
+)
 
 // Graph is the connection as LinkBench's database. Closing either closes both.
 // Config.Transactions is the same as TransactionsOn.
@@ -139,15 +142,49 @@ func (g *Graph) CreateTables(ctx context.Context, l linkbench.Layout) error {
 	return nil
 }
 
+// indexFields are those of the links' secondary index.
+var indexFields = map[linkbench.Index][]string{
+	linkbench.IndexCovering: {"id1", "link_type", "visibility", "time", "id2", "version", "data"},
+	linkbench.IndexShort:    {"id1", "link_type", "visibility", "time"},
+}
+
+// HasIndex looks for the links' secondary index.
+func (g *Graph) HasIndex(ctx context.Context, l linkbench.Layout) (bool, error) {
+	doing := fmt.Sprintf("looking for index %s on %s.%s", linkIndex, g.cfg.Database, linkTable)
+	reply, err := g.short(ctx, g.database(), bson.D{{Key: "listIndexes", Value: linkTable}})
+	if err != nil {
+		return false, fmt.Errorf("%s: %w", doing, err)
+	}
+	batch, err := firstBatch(reply)
+	if err != nil {
+		return false, fmt.Errorf("%s: the reply can't be read: %w", doing, err)
+	}
+	for _, index := range batch {
+		if name, _ := index.Lookup("name").StringValueOK(); name != linkIndex {
+			continue
+		}
+		key, _ := index.Lookup("key").DocumentOK()
+		keys, err := key.Elements()
+		if err != nil {
+			return false, fmt.Errorf("%s: the reply can't be read: %w", doing, err)
+		}
+		var got []string
+		for _, key := range keys {
+			got = append(got, key.Key())
+		}
+		if !slices.Equal(got, indexFields[l.Index]) {
+			return false, drivers.Configf("index %s on %s.%s has the fields %s, and index %s has %s", linkIndex, g.cfg.Database, linkTable, strings.Join(got, ", "), l.Index, strings.Join(indexFields[l.Index], ", "))
+		}
+		return true, nil
+	}
+	return false, nil
+}
+
 // CreateIndex builds the secondary index of the links, as of lb.mongo2.post in
 // mdcallag/mytools, or the short one of the MySQL scripts.
 func (g *Graph) CreateIndex(ctx context.Context, l linkbench.Layout) error {
-	fields := []string{"id1", "link_type", "visibility", "time"}
-	switch l.Index {
-	case linkbench.IndexCovering:
-		fields = append(fields, "id2", "version", "data")
-	case linkbench.IndexShort:
-	default:
+	fields, ok := indexFields[l.Index]
+	if !ok {
 		return drivers.Configf("index %q of the links isn't known: use covering or short", l.Index)
 	}
 	keys := bson.D{}

@@ -23,11 +23,28 @@ func (g *Graph) OpenLoader(ctx context.Context) (linkbench.Loader, error) {
 	if err != nil {
 		return nil, err
 	}
+	return g.newLoader(in, commandHead{unordered: true, concern: g.concern, inTransaction: g.transactions, readConcern: g.transactionLevel()})
+}
+
+// OpenFiller opens a connection of a load that is resumed. Its inserts pass
+// over documents whose keys exist, and over nothing else; not in transactions,
+// which one such document would end. An upsert with $setOnInsert works there
+// too, but since MongoDB 5.0 it puts the fields in another order than an insert.
+func (g *Graph) OpenFiller(ctx context.Context) (linkbench.Loader, error) {
+	in, err := g.openConnection(ctx, g.cfg.StatementTimeout, false)
+	if err != nil {
+		return nil, err
+	}
+	in.fills = true
+	return g.newLoader(in, commandHead{unordered: true, concern: g.concern})
+}
+
+func (g *Graph) newLoader(in *inserter, head commandHead) (linkbench.Loader, error) {
 	l := &graphLoader{inserter: in}
 	var errs [3]error
-	l.nodes, errs[0] = newGraphBatch(g, in, nodeTable, appendNode)
-	l.links, errs[1] = newGraphBatch(g, in, linkTable, appendLink)
-	l.counts, errs[2] = newGraphBatch(g, in, countTable, appendCount)
+	l.nodes, errs[0] = newGraphBatch(g, in, head, nodeTable, appendNode)
+	l.links, errs[1] = newGraphBatch(g, in, head, linkTable, appendLink)
+	l.counts, errs[2] = newGraphBatch(g, in, head, countTable, appendCount)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, errors.Join(err, in.Close())
 	}
@@ -46,10 +63,9 @@ type graphBatch[Row any] struct {
 	document   func(dst []byte, row *Row) []byte
 }
 
-func newGraphBatch[Row any](g *Graph, in *inserter, table string, document func([]byte, *Row) []byte) (graphBatch[Row], error) {
-	c, err := newCommand(commandHead{
-		table: table, unordered: true, concern: g.concern, inTransaction: g.transactions, readConcern: g.transactionLevel(),
-	}, template{})
+func newGraphBatch[Row any](g *Graph, in *inserter, head commandHead, table string, document func([]byte, *Row) []byte) (graphBatch[Row], error) {
+	head.table = table
+	c, err := newCommand(head, template{})
 	return graphBatch[Row]{in, c, g.cfg.Database + "." + table, document}, err
 }
 

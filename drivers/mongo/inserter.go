@@ -31,6 +31,9 @@ type inserter struct {
 	session   mongo.Session
 	txnNumber int64
 
+	// fills is whether documents whose keys exist are passed over.
+	fills bool
+
 	// broken is set once a statement's answer was lost.
 	broken    bool
 	closeOnce sync.Once
@@ -144,10 +147,17 @@ func (in *inserter) ended(ctx context.Context) error {
 func (in *inserter) send(ctx context.Context, p phase) error {
 	raw := bson.Raw(in.command.finish(in.txnNumber))
 	reply, err := in.db.RunCommand(ctx, raw).Raw()
+	there := int64(0)
+	if err != nil && in.fills {
+		if reply, there = existing(err); reply != nil {
+			err = nil
+		}
+	}
 	if err != nil {
 		return in.fail(err, p)
 	}
 	n, ok := acknowledged(reply)
+	n += there
 	if !ok || n != int64(in.command.rows) {
 		return &drivers.Error{Class: drivers.Unknown, Code: codeShortReply,
 			Err: fmt.Errorf("%s: the server acknowledged %d of them", in.doing(), n)}
