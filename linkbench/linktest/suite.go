@@ -56,6 +56,7 @@ func Run(t *testing.T, s Suite) {
 			t.Run("bulk and sums", func(t *testing.T) { s.bulk(t, l) })
 			t.Run("one link, many clients", func(t *testing.T) { s.contended(t, l) })
 			t.Run("whole run", func(t *testing.T) { s.wholeRun(t, l) })
+			t.Run("resumed load", func(t *testing.T) { s.resumed(t, l) })
 		})
 	}
 	if err := goleak.Find(before); err != nil {
@@ -373,7 +374,7 @@ func session(t *testing.T, db linkbench.Database) linkbench.Session {
 }
 
 // workload is a small graph with a super-node, cut into many pieces.
-func (s Suite) workload(t *testing.T) *stream.Workload {
+func (s Suite) workload(t *testing.T, change ...func(*config.Config)) *stream.Workload {
 	t.Helper()
 	c := config.Default(config.Demo)
 	c.MaxID1 = 601
@@ -383,6 +384,9 @@ func (s Suite) workload(t *testing.T) *stream.Workload {
 	c.ChunkIDs, c.PieceLinks = 50, 100
 	c.Run.Loaders, c.Run.Requesters, c.Run.BulkRows = 3, 4, 64
 	c.Run.RequestsPerRequester = 1000
+	for _, f := range change {
+		f(&c)
+	}
 	r, err := c.Resolve()
 	check(t, err)
 	w, err := stream.New(r)

@@ -30,13 +30,11 @@ type Store struct {
 
 	mu     sync.Mutex
 	exists bool
-	// indexed is whether the secondary index was asked for, which is all there
-	// is of it.
-	indexed bool
-	nodes   map[int64]node
-	links   map[pair]map[int64]*graph.Link // by id2
-	counts  map[pair]graph.Count
-	nextID  int64
+	index  linkbench.Index // asked for, which is all there is of it; else empty
+	nodes  map[int64]node
+	links  map[pair]map[int64]*graph.Link // by id2
+	counts map[pair]graph.Count
+	nextID int64
 }
 
 var (
@@ -125,21 +123,23 @@ func (s *Store) CreateTables(_ context.Context, l linkbench.Layout) error {
 }
 
 // CreateIndex notes that there is one, once.
-func (s *Store) CreateIndex(ctx context.Context, _ linkbench.Layout) error {
+func (s *Store) CreateIndex(ctx context.Context, l linkbench.Layout) error {
 	drivers.WaitingFor(ctx, "building index id1_type")
 	return s.locked("create index", func() error {
-		if s.indexed {
+		if s.index != "" {
 			return duplicate("the index exists")
 		}
-		s.indexed = true
+		s.index = l.Index
 		return nil
 	})
 }
 
-// HasIndex tells whether CreateIndex was called.
-func (s *Store) HasIndex(context.Context, linkbench.Layout) (has bool, err error) {
+// HasIndex tells whether CreateIndex was called, with the same layout.
+func (s *Store) HasIndex(_ context.Context, l linkbench.Layout) (has bool, err error) {
 	err = s.locked("has index", func() error {
-		has = s.indexed
+		if has = s.index != ""; has && s.index != l.Index {
+			return drivers.Configf("the index is %s, and not %s", s.index, l.Index)
+		}
 		return nil
 	})
 	return has, err
@@ -149,7 +149,7 @@ func (s *Store) HasIndex(context.Context, linkbench.Layout) (has bool, err error
 func (s *Store) DropTables(context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.exists, s.indexed, s.nodes, s.links, s.counts = false, false, nil, nil, nil
+	s.exists, s.index, s.nodes, s.links, s.counts = false, "", nil, nil, nil
 	return nil
 }
 
