@@ -27,6 +27,14 @@ var recordedFlags = []string{
 	"clients", "requests", "seconds", "warmup", "request-rate", "request-rates", "transactions", "first-client", "all-clients",
 }
 
+// dashed is a flag as one types it.
+func dashed(flag string) string {
+	if len(flag) == 1 {
+		return "-" + flag
+	}
+	return "--" + flag
+}
+
 // recordedRun is what a resumed load takes of a record's configuration.
 type recordedRun struct {
 	Database     map[string]any  `json:"database"`
@@ -41,7 +49,7 @@ type recordedRun struct {
 func (cfg *linkConfig) resume(c *urfave.Context, p *cli.Process) error {
 	for _, flag := range recordedFlags {
 		if c.IsSet(flag) {
-			return cli.Usagef("--resume takes the graph, the tables and the requests from the record; leave --%s out", flag)
+			return cli.Usagef("--resume takes the graph, the tables and the requests from the record; leave %s out", dashed(flag))
 		}
 	}
 	recorded, pieces, err := interrupted(cfg.options.resume)
