@@ -45,6 +45,9 @@ func Verify(ctx context.Context, w *stream.Workload, db Auditor, c Check) (*resu
 	passed := v.differences == 0
 	v.out.Passed = &passed
 	if !passed {
+		if v.differences == 1 {
+			return v.out, fmt.Errorf("%w: %s", ErrVerify, v.out.Differences[0])
+		}
 		return v.out, fmt.Errorf("%w: %d differences, the first: %s", ErrVerify, v.differences, v.out.Differences[0])
 	}
 	return v.out, nil

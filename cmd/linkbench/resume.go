@@ -111,6 +111,20 @@ func loaded(run *results.Run, p linkbench.Plan) bool {
 	return run.Complete || complete(results.KindLoad) && (p.IndexAt != linkbench.IndexEnd || complete(results.KindIndex))
 }
 
+// resumedBy is the command that goes on with the run whose record this is;
+// empty where none can.
+func (cfg *linkConfig) resumedBy(run *results.Run) string {
+	wrong := run.Verify != nil && run.Verify.Passed != nil && !*run.Verify.Passed
+	switch {
+	case wrong || !cfg.Plan.Load || cfg.Workload.Stream == config.Original || loaded(run, cfg.Plan):
+		return ""
+	case cfg.Plan.Request:
+		return "linkbench run"
+	default:
+		return "linkbench load"
+	}
+}
+
 // planAgain takes the plan of the record: that of linkbench load ends with the
 // load, whatever the record was to do then.
 func (cfg *linkConfig) planAgain(recorded *recordedRun) error {

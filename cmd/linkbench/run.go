@@ -152,6 +152,7 @@ func finish(ctx context.Context, p *cli.Process, s *cli.Session, db linkbench.Da
 	s.Run.Verify = verified
 	err = judge(p, s, cfg, err)
 	err = errors.Join(err, seen.close())
+	s.Resume = cfg.resumedBy(&s.Run)
 	err = s.Finish(cli.Interrupted(ctx, err), results.Sections)
 	return errors.Join(err, seen.printed())
 }

@@ -225,3 +225,8 @@ func (conn *Connection) refuseForeign(c *cli.Context, _ *Process) error {
 	}
 	return nil
 }
+
+// outlives tells whether the tables are there when the command has ended.
+func (c *Connection) outlives() bool {
+	return c.DBMS != "fake" && (c.Private.Program == "" || c.Private.DataDir != "")
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"strings"
@@ -30,6 +31,9 @@ type Session struct {
 	// Run is the record; its Steps and Verify are the caller's to fill, its
 	// LinkBench before Record.
 	Run results.Run
+	// Resume is the command that goes on with the run where it doesn't complete,
+	// as in "ibench run"; empty where none can.
+	Resume string
 	// NeedBytes is about what the run will take on disk, where it is known.
 	NeedBytes iostat.Opt[int64]
 
@@ -258,7 +262,11 @@ func (s *Session) print(sections func(*results.Run) []results.Section) error {
 	if err := results.WriteSummary(s.process.Stdout, &s.Run); err != nil {
 		return fmt.Errorf("print the summary: %w", err)
 	}
-	_, err := fmt.Fprintf(s.process.Stdout, "\nrecord: %s\n", s.Writer.Dir())
+	lines := fmt.Sprintf("\nrecord: %s\n", s.Writer.Dir())
+	if s.Resume != "" && !s.Run.Complete && s.conn.outlives() {
+		lines += fmt.Sprintf("go on:  %s --resume=%s\n", s.Resume, s.Writer.Dir())
+	}
+	_, err := io.WriteString(s.process.Stdout, lines)
 	return err
 }
 

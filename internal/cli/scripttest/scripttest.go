@@ -234,14 +234,16 @@ func poll(ts *testscript.TestScript, what string, ready func() bool) {
 	}
 }
 
-// await waits until the run has written some intervals: await COUNT
+// await waits until the run has written some lines to a file of its record,
+// intervals unless named: await COUNT [FILE]
 func await(ts *testscript.TestScript, neg bool, args []string) {
-	count, err := strconv.Atoi(strings.Join(args, " "))
+	args = append(args, "intervals.ndjson")
+	count, err := strconv.Atoi(args[0])
 	if neg || err != nil {
-		ts.Fatalf("usage: await COUNT")
+		ts.Fatalf("usage: await COUNT [FILE]")
 	}
-	poll(ts, "its intervals were written", func() bool {
-		found, _ := filepath.Glob(ts.MkAbs("runs/*/intervals.ndjson"))
+	poll(ts, args[0]+" lines of "+args[1]+" were written", func() bool {
+		found, _ := filepath.Glob(ts.MkAbs("runs/*/" + args[1]))
 		if len(found) == 0 {
 			return false
 		}
