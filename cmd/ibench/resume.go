@@ -69,11 +69,12 @@ func resumeRun(c *urfave.Context, p *cli.Process, cfg *stepsConfig, o *runOption
 	}
 	drop := cfg.Data.Drop
 	cfg.Data, cfg.plan = recorded.Data, run.Plan
+	cfg.Steps = recorded.Steps
 	after, rest, err := remaining(&run, recorded.Steps, o.resume)
 	if err != nil {
 		return err
 	}
-	cfg.Steps = rest
+	cfg.kept = len(cfg.Steps) - len(rest)
 	// Tables that are loaded again are the run's own.
 	cfg.Data.Drop = drop || cfg.loads()
 	if err := cli.ConnectAsBefore(c, recorded.Database); err != nil {
@@ -172,7 +173,7 @@ func belongs(name string, s ibench.Step) bool {
 }
 
 func changesData(s ibench.Step) bool {
-	return s.Do == ibench.ActionLoad || s.Do == ibench.ActionIndex || s.Do == ibench.ActionWrite
+	return s.Do == ibench.ActionLoad || s.Do == ibench.ActionIndex || s.Do == ibench.ActionWrite && s.Writers > 0
 }
 
 func lastLoad(steps []ibench.Step) int {

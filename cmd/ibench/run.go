@@ -149,7 +149,7 @@ func (o *runOptions) holdLong(steps []ibench.Step) error {
 }
 
 // loads is whether the steps make their tables themselves.
-func (cfg *stepsConfig) loads() bool { return cfg.Steps[0].Do == ibench.ActionLoad }
+func (cfg *stepsConfig) loads() bool { return cfg.left()[0].Do == ibench.ActionLoad }
 
 // steps are those of the plan that the flags name.
 func (o *runOptions) steps(indexes int) (ibench.Plan, error) {
@@ -205,7 +205,7 @@ func runPlan(ctx context.Context, p *cli.Process, cfg stepsConfig, after *earlie
 		return drivers.Configf("--dbms=%s doesn't run the Insert Benchmark", cfg.Database.DBMS)
 	}
 	b := &ibench.Bench{Config: cfg.Data, DB: db, Meter: s.Meter}
-	if err := b.Check(ctx, cfg.Steps); err != nil {
+	if err := b.Check(ctx, cfg.left()); err != nil {
 		return err
 	}
 	switch {

@@ -29,10 +29,15 @@ type stepsConfig struct {
 
 	// plan names the record.
 	plan string
+	// kept is how many of Steps, from the first, an earlier run has done.
+	kept int
 	// findTables and findClients are true where no flag said how many there
 	// are: then the tables that are there do.
 	findTables, findClients bool
 }
+
+// left is what there is to do of Steps.
+func (cfg *stepsConfig) left() []ibench.Step { return cfg.Steps[cfg.kept:] }
 
 // dataFlags say which rows the tables hold, for steps on tables that exist.
 func dataFlags(cfg *ibench.Config) []urfave.Flag {
@@ -150,7 +155,7 @@ func runSteps(ctx context.Context, p *cli.Process, cfg stepsConfig) (err error) 
 		return err
 	}
 	b := &ibench.Bench{Config: cfg.Data, DB: db, Meter: s.Meter}
-	if err := b.Check(ctx, cfg.Steps); err != nil {
+	if err := b.Check(ctx, cfg.left()); err != nil {
 		return err
 	}
 	if err := b.Attach(ctx); err != nil {
@@ -184,7 +189,7 @@ func finishSteps(ctx context.Context, p *cli.Process, s *cli.Session, b *ibench.
 		}
 	}
 	var err error
-	for i, step := range cfg.Steps {
+	for i, step := range cfg.left() {
 		if cfg.RestartServer && i > 0 {
 			if err = restart(ctx, s, b); err != nil {
 				break
@@ -214,6 +219,9 @@ func finishSteps(ctx context.Context, p *cli.Process, s *cli.Session, b *ibench.
 				p.Warnf("%s", line)
 			}
 		}
+	}
+	if _, _, e := remaining(&s.Run, cfg.Steps, s.Writer.Dir()); e == nil && !errors.Is(err, ibench.ErrVerify) {
+		s.Resume = "ibench run"
 	}
 	return s.Finish(cli.Interrupted(ctx, err), results.Sections)
 }
