@@ -13,7 +13,7 @@ import (
 
 // TestCodes holds the table against the published one, and CodeOf against the table.
 func TestCodes(t *testing.T) {
-	published := []Code{0, 1, 2, 3, 4, 5, 6, 7, 129, 130, 143}
+	published := []Code{0, 1, 2, 3, 4, 6, 7, 129, 130, 143}
 	if len(Codes) != len(published) {
 		t.Fatalf("%d codes, want %d", len(Codes), len(published))
 	}
@@ -35,7 +35,6 @@ func TestCodes(t *testing.T) {
 		{wrap(drivers.Configf("no such engine")), 2},
 		{wrap(drivers.Connectf("nobody there")), 3},
 		{wrap(&Error{Unverified, io.EOF}), 4},
-		{wrap(&Error{Regression, io.EOF}), 5},
 		{wrap(&Error{RateMissed, io.EOF}), 6},
 		{wrap(&Error{Locked, io.EOF}), 7},
 		{wrap(&SignalError{syscall.SIGHUP}), 129},
@@ -87,5 +86,27 @@ func TestInterrupted(t *testing.T) {
 	}
 	if again := Interrupted(signalled, got); again != got {
 		t.Errorf("the signal is said twice: %v", again)
+	}
+}
+
+// TestAfterRecord: codes 2 and 3 promise that nothing was touched, which isn't
+// so once a run has its record.
+func TestAfterRecord(t *testing.T) {
+	for _, tc := range []struct {
+		err  error
+		want Code
+	}{
+		{nil, 0},
+		{io.EOF, 1},
+		{drivers.Configf("the engine doesn't take these options"), 1},
+		{drivers.Connectf("the server is gone"), 1},
+		{&Error{Unverified, io.EOF}, 4},
+		{&Error{RateMissed, io.EOF}, 6},
+		{errors.Join(drivers.Connectf("broken off"), &SignalError{syscall.SIGINT}), 130},
+	} {
+		got := afterRecord(tc.err)
+		if CodeOf(got) != tc.want || tc.err != nil && got.Error() != tc.err.Error() {
+			t.Errorf("%v: %v with exit code %d, want the same sentence with %d", tc.err, got, CodeOf(got), tc.want)
+		}
 	}
 }

@@ -220,9 +220,19 @@ func (s *Session) WaitingProgress(name string) *Progress {
 	return s.process.NewWaitingProgress(name)
 }
 
+// afterRecord takes from an error the exit codes that promise that nothing was
+// touched: whatever its kind, it came after the run had begun.
+func afterRecord(err error) error {
+	if code := CodeOf(err); code == Usage || code == Connect {
+		return &Error{Code: Failed, Err: err}
+	}
+	return err
+}
+
 // Finish completes and saves the record, prints it or its tables, and returns
 // the run's error, or the one of saving.
 func (s *Session) Finish(runErr error, sections func(*results.Run) []results.Section) error {
+	runErr = afterRecord(runErr)
 	ended := time.Now().UTC()
 	s.Run.EndedUTC = &ended
 	// A missed rate is a result: all was done and nothing is missing.
