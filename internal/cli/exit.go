@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"syscall"
 
 	"insertbench/drivers"
@@ -84,11 +85,15 @@ var signalNames = map[syscall.Signal]string{
 }
 
 // Interrupted gives an error that a signal brought about the signal as its
-// cause: what was under way when ctx ended says no more than that it ended.
+// cause: what was under way when ctx ended says no more than that it ended. That
+// it was canceled isn't said again.
 func Interrupted(ctx context.Context, err error) error {
 	var already, sig *SignalError
 	if err == nil || errors.As(err, &already) || !errors.As(context.Cause(ctx), &sig) {
 		return err
+	}
+	if doing, only := strings.CutSuffix(err.Error(), ": "+context.Canceled.Error()); only {
+		return fmt.Errorf("%w: %s", sig, doing)
 	}
 	return fmt.Errorf("%w: %w", sig, err)
 }

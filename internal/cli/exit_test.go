@@ -84,6 +84,10 @@ func TestInterrupted(t *testing.T) {
 	if CodeOf(got) != Terminated || got.Error() != "stopped by SIGTERM: context canceled" {
 		t.Errorf("got %d, %v", CodeOf(got), got)
 	}
+	opening := drivers.Connectf("connecting to MySQL at 127.0.0.1:3306: %w", context.Canceled)
+	if got := Interrupted(signalled, opening); CodeOf(got) != Terminated || got.Error() != "stopped by SIGTERM: connecting to MySQL at 127.0.0.1:3306" {
+		t.Errorf("canceled while connecting: got %d, %v", CodeOf(got), got)
+	}
 	if again := Interrupted(signalled, got); again != got {
 		t.Errorf("the signal is said twice: %v", again)
 	}
