@@ -88,7 +88,7 @@ func (conn *Connection) resolveMongo(c *cli.Context, p *Process) error {
 	}
 	m.URIShown = mongo.RedactURI(m.URI.Reveal())
 	if c.IsSet("uri") && m.URIShown != m.URI.Reveal() && strings.Contains(m.URIShown, redacted) {
-		warnOfPassword(p)
+		warnOfPassword(c, p)
 	}
 	conn.Mongo = m
 	return nil

@@ -41,7 +41,7 @@ func (conn *Connection) resolveMySQL(c *cli.Context, p *Process) error {
 				return Usagef("--dsn and --%s both say where to connect; give one of them", flag)
 			}
 		}
-		return conn.showDSN(p)
+		return conn.showDSN(c, p)
 	}
 	if conn.Socket != "" && (conn.Host != "" || conn.Port != 0) {
 		return Usagef("--socket and --host or --port both say where to connect; give one of them")
@@ -62,14 +62,14 @@ func (conn *Connection) resolveMySQL(c *cli.Context, p *Process) error {
 }
 
 // showDSN checks the DSN and keeps what may be shown of it.
-func (conn *Connection) showDSN(p *Process) error {
+func (conn *Connection) showDSN(c *cli.Context, p *Process) error {
 	// The driver's own check: the parser's errors quote what may be the password.
 	if err := (mysql.Config{DSN: conn.DSN.Reveal()}).Validate(); err != nil {
 		return err
 	}
 	shown, secret := redactDSN(conn.DSN.Reveal())
 	if secret {
-		warnOfPassword(p)
+		warnOfPassword(c, p)
 	}
 	conn.DSNShown = shown
 	return nil

@@ -22,7 +22,10 @@ func passwordFlags() []cli.Flag {
 	}
 }
 
-func warnOfPassword(p *Process) {
+func warnOfPassword(c *cli.Context, p *Process) {
+	if c.Bool("quiet") {
+		return
+	}
 	p.Warnf("a password on the command line can be seen by others on this host; use --password-file or %s", PasswordEnv)
 }
 
@@ -39,7 +42,7 @@ func resolvePassword(c *cli.Context, p *Process, conn Connection) (drivers.Secre
 	}
 	switch {
 	case c.IsSet("password"):
-		warnOfPassword(p)
+		warnOfPassword(c, p)
 		return drivers.NewSecret(c.String("password")), nil
 	case c.IsSet("password-file"):
 		return passwordFromFile(c.String("password-file"))

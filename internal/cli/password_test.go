@@ -22,7 +22,7 @@ func resolve(t *testing.T, p *Process, args ...string) (Connection, error) {
 	var conn Connection
 	var err error
 	app := &cli.App{
-		Flags: ConnectionFlags(), Writer: p.Stderr, ErrWriter: p.Stderr,
+		Flags: append(ConnectionFlags(), &cli.BoolFlag{Name: "quiet"}), Writer: p.Stderr, ErrWriter: p.Stderr,
 		Action: func(c *cli.Context) error {
 			conn, err = ResolveConnection(c, p)
 			return nil
@@ -53,6 +53,7 @@ func TestPasswordSources(t *testing.T) {
 		{"none", "", nil, "", false},
 		{"environment", "zebra", nil, "zebra", false},
 		{"flag", "", []string{"--password=zebra"}, "zebra", true},
+		{"flag of a quiet run", "", []string{"--password=zebra", "--quiet"}, "zebra", false},
 		{"an empty one", "lion", []string{"--password="}, "", true},
 		{"file", "", []string{file("plain", "zebra")}, "zebra", false},
 		{"file before environment", "lion", []string{file("line", "zebra\n")}, "zebra", false},
