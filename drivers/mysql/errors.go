@@ -31,7 +31,6 @@ const (
 	errTableExists      = 1050
 	errUnknownTable     = 1051
 	errShutdown         = 1053
-	errNoKey            = 1176
 	errNoPrivilege      = 1227
 	errUnknownVariable  = 1193
 	errDuplicateKey     = 1062

@@ -176,9 +176,6 @@ func (l *graphLink) failed(err error, doing string, changes bool) *drivers.Error
 			Err: fmt.Errorf("%s: the statement is above max_allowed_packet and wasn't sent: use fewer rows (bulk_insert_count) or raise max_allowed_packet", doing)}
 	}
 	out := statementError(l.session.cause(err), doing, true)
-	if isNumber(err, errNoKey) {
-		out.Err = fmt.Errorf("%s: the link table has no index id1_type yet: build it first (linkbench index): %w", doing, err)
-	}
 	if !changes && out.Class == drivers.Unknown {
 		word, advice := lostWord(err)
 		var server *mysql.MySQLError
