@@ -161,35 +161,59 @@ func (p *Plan) unique() {
 
 // planFile is a plan as a TOML file has it. Keys are named as the flags are.
 type planFile struct {
-	Step []struct {
-		Name          string   `toml:"name"`
-		Do            Action   `toml:"do"`
-		Rows          *int64   `toml:"rows"`
-		Seconds       float64  `toml:"seconds"`
-		RowsPerCommit *int     `toml:"rows-per-commit"`
-		Writers       *int     `toml:"writers"`
-		Rate          int64    `toml:"rate"`
-		Pacing        *Pacing  `toml:"pacing"`
-		Deletes       bool     `toml:"deletes"`
-		Readers       int      `toml:"readers"`
-		Query         *string  `toml:"query"`
-		RowsPerQuery  *int     `toml:"rows-per-query"`
-		QueryRate     int64    `toml:"query-rate"`
-		QueryPacing   *Pacing  `toml:"query-pacing"`
-		RampFrom      int      `toml:"ramp-from"`
-		RampSeconds   float64  `toml:"ramp-seconds"`
-		DropAfter     float64  `toml:"drop-after"`
-		HTAPSeconds   float64  `toml:"htap-seconds"`
-		LongReader    float64  `toml:"long-reader-seconds"`
-		Indexes       *int     `toml:"secondary-indexes"`
-		Limit         *float64 `toml:"limit"`
-	} `toml:"step"`
+	Step []planStep `toml:"step"`
+}
+
+type planStep struct {
+	Name          string   `toml:"name"`
+	Do            Action   `toml:"do"`
+	Rows          *int64   `toml:"rows"`
+	Seconds       float64  `toml:"seconds"`
+	RowsPerCommit *int     `toml:"rows-per-commit"`
+	Writers       *int     `toml:"writers"`
+	Rate          int64    `toml:"rate"`
+	Pacing        *Pacing  `toml:"pacing"`
+	Deletes       bool     `toml:"deletes"`
+	Readers       int      `toml:"readers"`
+	Query         *string  `toml:"query"`
+	RowsPerQuery  *int     `toml:"rows-per-query"`
+	QueryRate     int64    `toml:"query-rate"`
+	QueryPacing   *Pacing  `toml:"query-pacing"`
+	RampFrom      int      `toml:"ramp-from"`
+	RampSeconds   float64  `toml:"ramp-seconds"`
+	DropAfter     float64  `toml:"drop-after"`
+	HTAPSeconds   float64  `toml:"htap-seconds"`
+	LongReader    float64  `toml:"long-reader-seconds"`
+	Indexes       *int     `toml:"secondary-indexes"`
+	Limit         *float64 `toml:"limit"`
+}
+
+// misplaced is an error where a key is given that steps of this kind don't take.
+func (f planStep) misplaced() error {
+	own, takes := planStep{Name: f.Name, Do: f.Do}, "nothing but name and do"
+	switch f.Do {
+	case ActionScan, ActionIndex:
+	case ActionSettle:
+		own.Limit, takes = f.Limit, "nothing but name, do and limit"
+	case ActionWrite:
+		own, takes = f, "the flags of ibench oltp, not secondary-indexes or limit"
+		own.Indexes, own.Limit = nil, nil
+	case ActionLoad:
+		own, takes = f, "the flags of ibench oltp and secondary-indexes, not limit"
+		own.Limit = nil
+	default:
+		return nil // Validate refuses what isn't known
+	}
+	if f != own {
+		return fmt.Errorf("step %s: do=%s takes %s", f.Name, f.Do, takes)
+	}
+	return nil
 }
 
 // ParsePlan reads a plan from a TOML file: a list of [[step]] tables, whose
 // keys are the flags of ibench oltp and, for do, the action. A load without
 // rows or secondary-indexes has those of the options. A key that isn't known
-// is an error.
+// is an error, and so is one that steps of this kind don't take.
 func ParsePlan(name string, text []byte, o PlanOptions) (Plan, error) {
 	var file planFile
 	meta, err := toml.NewDecoder(bytes.NewReader(text)).Decode(&file)
@@ -210,6 +234,9 @@ func ParsePlan(name string, text []byte, o PlanOptions) (Plan, error) {
 	for i, f := range file.Step {
 		if f.Name == "" || f.Do == "" {
 			return Plan{}, fmt.Errorf("plan %s: step %d needs a name and what to do: load, index, scan, write or settle", name, i+1)
+		}
+		if err := f.misplaced(); err != nil {
+			return Plan{}, fmt.Errorf("plan %s: %w", name, err)
 		}
 		s := DefaultWrite()
 		s.Name, s.Do, s.Seconds, s.Rate, s.Deletes, s.Readers = f.Name, f.Do, f.Seconds, f.Rate, f.Deletes, f.Readers
