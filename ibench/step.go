@@ -135,7 +135,7 @@ func (s Step) validateWriters(c Config, refuse func(string, ...any)) {
 		refuse("rows-per-commit=%d: it must be from 1 to %d", s.RowsPerCommit, MaxRowsPerCommit)
 	}
 	if s.Deletes && c.Clients > c.Tables {
-		refuse("deletes need a table per client: %d clients share %d tables, and each would remove the others' rows", c.Clients, c.Tables)
+		refuse("deletes need a table per client: there are %d clients and %d tables, so that clients share one, and each would remove the others' rows", c.Clients, c.Tables)
 	}
 	for _, p := range []Pacing{s.Pacing, s.QueryPacing} {
 		if p != ConstantPacing && p != PoissonPacing && p != RampPacing {

@@ -75,7 +75,7 @@ func Prepare(ctx context.Context, w *stream.Workload, db Database, drop bool) er
 		return fmt.Errorf("list LinkBench's tables: %w", err)
 	}
 	if len(existing) > 0 && !drop {
-		return drivers.Configf("table %s exists; add --drop to replace LinkBench's tables, or load into another database",
+		return drivers.Configf("LinkBench's tables are there (%s): add --drop to replace them, or load into another database",
 			strings.Join(existing, ", "))
 	}
 	return nil

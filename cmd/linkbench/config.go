@@ -227,6 +227,9 @@ func (cfg *linkConfig) resolvePlan(c *urfave.Context) error {
 		plan.Layout.Index = linkbench.IndexCovering
 	}
 	plan.FirstRequester, plan.AllRequesters = o.firstClient, o.allClients
+	if last := o.firstClient + cfg.Workload.Run.Requesters; o.allClients > 0 && last > o.allClients {
+		return cli.Usagef("--all-clients=%d: this process's requesters alone end at --first-client + --clients = %d; give the sum of all processes", o.allClients, last)
+	}
 	if o.verify != "full" && o.verify != "off" {
 		return cli.Usagef("--verify=%s: it is full or off", o.verify)
 	}

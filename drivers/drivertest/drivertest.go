@@ -61,6 +61,7 @@ func Run(t *testing.T, s Suite) {
 	t.Run("identity", s.identity)
 	t.Run("tables", s.tables)
 	t.Run("only the benchmark's tables", s.others)
+	t.Run("a table of another shape", s.otherShape)
 	t.Run("indexes", s.indexes)
 	t.Run("indexes side by side", s.sideBySide)
 	t.Run("batches", s.batches)

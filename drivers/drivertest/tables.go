@@ -77,6 +77,19 @@ func (s Suite) others(t *testing.T) {
 	}
 }
 
+// otherShape: a table with the benchmark's name and other columns is refused.
+func (s Suite) otherShape(t *testing.T) {
+	db := s.open(t)
+	reader, ok := db.(ibench.Reader)
+	if !ok || s.MakeOther == nil || s.Want.DBMS == "mongo" {
+		t.Skip("no tables, no columns, or no reads")
+	}
+	s.MakeOther(t, "pi1")
+	_, err := reader.Extent(context.Background(), "pi1")
+	wantKind(t, err, drivers.ErrConfig)
+	removeTables(t, db)
+}
+
 func (s Suite) indexes(t *testing.T) {
 	for n := range len(ibench.Indexes) + 1 {
 		for _, late := range []bool{false, true} {

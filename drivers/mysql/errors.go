@@ -28,6 +28,7 @@ const (
 	errDatabaseDenied   = 1044
 	errAccessDenied     = 1045
 	errNoDatabase       = 1049
+	errUnknownColumn    = 1054
 	errTableExists      = 1050
 	errUnknownTable     = 1051
 	errShutdown         = 1053

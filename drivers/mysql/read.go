@@ -195,6 +195,9 @@ func (s *Server) Extent(ctx context.Context, table string) (ibench.Extent, error
 	}
 	var low, high int64
 	err := s.db.QueryRowContext(ctx, "SELECT COUNT(*), COALESCE(MIN(transactionid), 1), COALESCE(MAX(transactionid), 1) FROM "+table).Scan(&x.Rows, &low, &high)
+	if isNumber(err, errUnknownColumn) {
+		return x, drivers.Configf("table %s isn't one that ibench load made: it has no column transactionid; name another database with --database", s.table(table))
+	}
 	if err != nil {
 		return x, fmt.Errorf("reading the extent of table %s: %w", s.table(table), err)
 	}

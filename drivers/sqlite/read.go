@@ -201,6 +201,9 @@ func (s *Server) Extent(ctx context.Context, table string) (ibench.Extent, error
 	}
 	var low, high int64
 	err := s.db.QueryRowContext(ctx, "SELECT COUNT(*), COALESCE(MIN(transactionid), 1), COALESCE(MAX(transactionid), 1) FROM "+table).Scan(&x.Rows, &low, &high)
+	if err != nil && strings.Contains(err.Error(), "no such column") {
+		return x, drivers.Configf("table %s in SQLite file %s isn't one that ibench load made: it has no column transactionid; name another file with --path", table, s.path)
+	}
 	if err != nil {
 		return x, fmt.Errorf("reading the extent of table %s in SQLite file %s: %w", table, s.path, err)
 	}
