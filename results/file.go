@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// explain makes a sentence of an error of the file system: what was being
-// done, to which path, what went wrong, what to try.
+// explain makes a sentence of an error of the file system while a record is
+// written: what was being done, to which path, what went wrong, what to try.
 func explain(doing, path string, err error) error {
 	hint := ""
 	switch {
@@ -20,6 +20,11 @@ func explain(doing, path string, err error) error {
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission), errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 		hint = "; name another folder with --results"
 	}
+	return fmt.Errorf("%w%s", sentence(doing, path, err), hint)
+}
+
+// sentence is explain without what to try.
+func sentence(doing, path string, err error) error {
 	// The path stands in the sentence already.
 	var pathErr *fs.PathError
 	var linkErr *os.LinkError
@@ -29,7 +34,7 @@ func explain(doing, path string, err error) error {
 	case errors.As(err, &linkErr):
 		err = linkErr.Err
 	}
-	return fmt.Errorf("%s %s: %w%s", doing, path, err, hint)
+	return fmt.Errorf("%s %s: %w", doing, path, err)
 }
 
 // replaceFile writes data under a temporary name, brings it to disk and

@@ -114,7 +114,7 @@ func LoadIntervals(dir string) ([]Interval, error) {
 	path := filepath.Join(dir, intervalsFile)
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, explain("reading the intervals", path, err)
+		return nil, sentence("reading the intervals", path, err)
 	}
 	defer f.Close()
 	var all []Interval

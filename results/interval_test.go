@@ -98,10 +98,11 @@ func TestLoadErrors(t *testing.T) {
 	for _, c := range []struct{ in, err string }{
 		{``, "it isn't a whole JSON object"},
 		{`{"schema":1`, "it isn't a whole JSON object"},
-		{`[]`, "it isn't a whole JSON object"},
+		{`[]`, `it isn't a JSON object with a number as "schema"`},
+		{`{"schema":"1"}`, `it isn't a JSON object with a number as "schema"`},
 		{`{}`, `it has no "schema"`},
 		{`{"schema":2}`, "it has schema 2, this version reads schema 1"},
-		{`{"schema":1,"steps":5}`, "a field isn't what schema 1 says"},
+		{`{"schema":1,"steps":5}`, "steps isn't what schema 1 says: it holds a number"},
 	} {
 		if err := os.WriteFile(filepath.Join(dir, runFile), []byte(c.in), 0o600); err != nil {
 			t.Fatal(err)

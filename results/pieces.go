@@ -81,7 +81,7 @@ func LoadPieces(dir string) ([]Piece, error) {
 		return nil, ErrNoPieces
 	}
 	if err != nil {
-		return nil, explain("reading the pieces of the load", path, err)
+		return nil, sentence("reading the pieces of the load", path, err)
 	}
 	defer f.Close()
 	pieces, err := ReadPieces(f)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -22,13 +23,16 @@ func Load(dir string) (Run, error) {
 		path = filepath.Join(dir, runFile)
 	}
 	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return Run{}, fmt.Errorf("%w; name the folder of a run", sentence("reading the run record", path, err))
+	}
 	if err != nil {
-		return Run{}, explain("reading the run record", path, err)
+		return Run{}, sentence("reading the run record", path, err)
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, maxRecordBytes+1))
 	if err != nil {
-		return Run{}, explain("reading the run record", path, err)
+		return Run{}, sentence("reading the run record", path, err)
 	}
 	if len(data) > maxRecordBytes {
 		return Run{}, fmt.Errorf("reading the run record %s: it is larger than %d MiB, so it isn't one", path, maxRecordBytes>>20)
@@ -45,7 +49,11 @@ func Decode(data []byte) (Run, error) {
 	var head struct {
 		Schema *int `json:"schema"`
 	}
-	if err := json.Unmarshal(data, &head); err != nil {
+	var other *json.UnmarshalTypeError
+	switch err := json.Unmarshal(data, &head); {
+	case errors.As(err, &other): // an array, or a schema that is no number
+		return Run{}, errors.New(`it isn't a JSON object with a number as "schema": not a record of ibench or linkbench`)
+	case err != nil:
 		return Run{}, fmt.Errorf("it isn't a whole JSON object: %w", err)
 	}
 	switch {
@@ -57,7 +65,10 @@ func Decode(data []byte) (Run, error) {
 	var run Run
 	in := json.NewDecoder(bytes.NewReader(data))
 	in.UseNumber() // seeds and counts in the configuration keep all 64 bits
-	if err := in.Decode(&run); err != nil {
+	switch err := in.Decode(&run); {
+	case errors.As(err, &other):
+		return Run{}, fmt.Errorf("%s isn't what schema %d says: it holds a %s", other.Field, Schema, other.Value)
+	case err != nil:
 		return Run{}, fmt.Errorf("a field isn't what schema %d says: %w", Schema, err)
 	}
 	if run.Steps == nil {
