@@ -34,7 +34,11 @@ func (id Identity) String() string { return id.Product + " " + id.Version }
 func Identify(ctx context.Context, program string, wrapper []string) (Identity, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 30*time.Second, errors.New("no answer within 30 s"))
 	defer cancel()
-	argv := append(append([]string{}, wrapper...), program, "--version")
+	path, err := findProgram(program)
+	if err != nil {
+		return Identity{}, err
+	}
+	argv := append(append([]string{}, wrapper...), path, "--version")
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
 	cmd.WaitDelay = time.Second // a child that holds the pipe open doesn't hold us
 	out, err := cmd.CombinedOutput()
@@ -43,6 +47,8 @@ func Identify(ctx context.Context, program string, wrapper []string) (Identity, 
 	}
 	said := firstLine(out)
 	switch {
+	case errors.Is(err, exec.ErrNotFound):
+		return Identity{}, fmt.Errorf("no %s in PATH: install it or give its path", argv[0])
 	case ctx.Err() != nil:
 		return Identity{}, fmt.Errorf("ask %s for its --version: %w", program, context.Cause(ctx))
 	case err != nil && said == "":

@@ -89,3 +89,19 @@ func TestDirectoriesThatAreRefused(t *testing.T) {
 		})
 	}
 }
+
+// TestIdentifyOutsidePath: an ordinary user's PATH lacks /usr/sbin, where
+// distributions install servers.
+func TestIdentifyOutsidePath(t *testing.T) {
+	if _, err := os.Stat("/usr/sbin/mariadbd"); err != nil {
+		t.Skip("no /usr/sbin/mariadbd")
+	}
+	t.Setenv("PATH", "/usr/bin:/bin")
+	id, err := server.Identify(t.Context(), "mariadbd", nil)
+	if err != nil || id.Product != server.MariaDB {
+		t.Errorf("got %v, %v", id, err)
+	}
+	if _, err := server.Identify(t.Context(), "mariadbd", []string{"no-such-numactl"}); err == nil || err.Error() != "no no-such-numactl in PATH: install it or give its path" {
+		t.Errorf("a wrapper that isn't there: %v", err)
+	}
+}
