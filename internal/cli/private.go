@@ -33,6 +33,9 @@ type Private struct {
 
 var privateFlagNames = []string{"server", "server-wrapper", "server-config", "data-dir", "keep-data", "cache"}
 
+// minCacheBytes is less than a server is of use with: below it a unit was forgotten.
+const minCacheBytes = 1 << 20
+
 func privateFlags() []cli.Flag {
 	const category = "Private server"
 	text := func(name, usage string) cli.Flag {
@@ -70,8 +73,8 @@ func (conn *Connection) resolvePrivate(c *cli.Context, _ *Process) error {
 	}
 	if c.IsSet("cache") {
 		n, err := ParseBytes(c.String("cache"))
-		if err != nil || n <= 0 {
-			return Usagef("--cache=%s is no size; write it as 512m or 4g", c.String("cache"))
+		if err != nil || n < minCacheBytes {
+			return Usagef("--cache=%s is no size of 1 MiB or more; write it as 512m or 4g", c.String("cache"))
 		}
 		if s.ConfigFile != "" {
 			return Usagef("--cache sizes the built-in configuration, and --server-config replaces it; give one of them")
