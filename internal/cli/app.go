@@ -124,11 +124,16 @@ func (p *Process) undefinedFlag(c *cli.Context, name string) error {
 	case near != "":
 		return Usagef("--%s is no flag of %s; did you mean --%s?", name, c.Command.Name, near)
 	default:
-		return Usagef("--%s is no flag of %s", name, c.Command.Name)
+		return Usagef("--%s is no flag of %s; %s --help lists them", name, c.Command.Name, c.Command.HelpName)
 	}
 }
 
+// nearestFlag is the flag that name may be a slip of, empty where none is: the
+// library finds one for every name, the nearest of any.
 func nearestFlag(c *cli.Context, name string) string {
-	near := cli.SuggestFlag(c.Command.Flags, name, false)
-	return strings.TrimLeft(near, "-")
+	near := strings.TrimLeft(cli.SuggestFlag(c.Command.Flags, name, false), "-")
+	if near == "" || near[0] != name[0] || near[len(near)-1] != name[len(name)-1] && !strings.HasPrefix(near, name) && !strings.HasPrefix(name, near) {
+		return ""
+	}
+	return near
 }
