@@ -56,6 +56,8 @@ func NewMeter(root iostat.Root, t Target) (*Meter, error) {
 	m := &Meter{root: root, pss: t.PSS, embedded: t.Server.Identity().Embedded}
 	place := t.Server.Place()
 	switch {
+	case m.embedded && len(t.ServerPIDs) > 0:
+		return nil, drivers.Configf("--server-pid names the process of a server, and this database is embedded: its costs are the client's")
 	case len(t.ServerPIDs) > 0:
 		m.claimed(t.ServerPIDs, place)
 	case m.embedded:
