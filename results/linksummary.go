@@ -25,7 +25,9 @@ func writeLinkSummary(out *strings.Builder, run *Run) {
 			tw.AppendRow(r)
 		}
 	}
-	out.WriteString("\n" + tw.Render() + "\n")
+	if tw.Length() > 0 { // none before the first answer
+		out.WriteString("\n" + tw.Render() + "\n")
+	}
 	var incidents strings.Builder
 	for i := range run.Steps {
 		writeIncidents(&incidents, &run.Steps[i])

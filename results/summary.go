@@ -89,7 +89,9 @@ func writeLatencies(out *strings.Builder, steps []Step) {
 			})
 		}
 	}
-	out.WriteString("\n" + tw.Render() + "\n")
+	if tw.Length() > 0 { // none before the first answer
+		out.WriteString("\n" + tw.Render() + "\n")
+	}
 }
 
 func whole(v *int64) string {

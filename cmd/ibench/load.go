@@ -102,9 +102,7 @@ func runLoad(ctx context.Context, p *cli.Process, cfg loadConfig) (err error) {
 	if errors.Is(err, ibench.ErrVerify) {
 		err = &cli.Error{Code: cli.Unverified, Err: err}
 	}
-	return s.Finish(cli.Interrupted(ctx, err), func(run *results.Run) []results.Section {
-		return []results.Section{{Table: results.Table{Columns: results.LoadColumns(), Rows: results.LoadRows(run)}}}
-	})
+	return s.Finish(cli.Interrupted(ctx, err), results.Sections)
 }
 
 func dropCommand(p *cli.Process) *urfave.Command {
