@@ -59,7 +59,7 @@ func (p Plan) Validate() error {
 	refuse(p.Load && p.Request && p.IndexAt == IndexNever, "requests need the secondary index: build it at start or end")
 	refuse(p.Layout.Index != IndexCovering && p.Layout.Index != IndexShort, "index %q: it is covering or short", p.Layout.Index)
 	refuse(p.Layout.Partitions < 0 || p.Layout.Partitions > 8192, "%d partitions: it is 0 to 8192", p.Layout.Partitions)
-	refuse(p.Layout.KeyBlockKB < 0 || p.Layout.KeyBlockKB > 16, "a key block of %d KB: it is 0 to 16", p.Layout.KeyBlockKB)
+	refuse(!slices.Contains([]int{0, 1, 2, 4, 8, 16}, p.Layout.KeyBlockKB), "a key block of %d KB: it is 1, 2, 4, 8 or 16, or 0 for no compression", p.Layout.KeyBlockKB)
 	seen := map[int64]bool{}
 	for _, rate := range p.Rates {
 		refuse(rate < 1, "a rate of %d requests per second: it is 1 or more", rate)
