@@ -160,6 +160,9 @@ func finish(ctx context.Context, p *cli.Process, s *cli.Session, db linkbench.Da
 // judge gives a run's error its exit code, and says which rates were missed.
 func judge(p *cli.Process, s *cli.Session, cfg *linkConfig, err error) error {
 	if errors.Is(err, linkbench.ErrVerify) {
+		if cfg.Plan.Resume != nil {
+			err = fmt.Errorf("%w; a resumed load doesn't replace rows that are there, and sends no acknowledged piece again: load anew with --drop", err)
+		}
 		err = &cli.Error{Code: cli.Unverified, Err: err}
 	}
 	missed := missedRates(&s.Run)
