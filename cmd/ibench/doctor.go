@@ -24,7 +24,7 @@ func doctorCommand(p *cli.Process) *urfave.Command {
 		Flags: []urfave.Flag{
 			&urfave.StringFlag{Name: "data-dir", Usage: "look at the file system and disks of the data directory `FOLDER` (default: this one)", Destination: &dataDir},
 			&urfave.StringFlag{Name: "pid", Usage: "look at the server's process `PID`, or a comma list of them"},
-			cli.CountFlag("rows", "see whether `N` rows will fit", &cfg.Rows, ""),
+			cli.CountFlag("rows", "see whether `N` rows will fit; 0 doesn't look", &cfg.Rows, ""),
 			&urfave.BoolFlag{Name: "json", Usage: "print the findings as JSON", Destination: &asJSON},
 		},
 		Action: func(c *urfave.Context) error {

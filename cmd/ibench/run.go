@@ -77,7 +77,7 @@ func planFlags(o *runOptions, cfg *stepsConfig) []urfave.Flag {
 		bulkFlag(&cfg.Data, data),
 		uniqueFlag(&cfg.Data, data),
 		&urfave.BoolFlag{Name: "drop", Usage: "drop and replace the benchmark's tables that exist", Destination: &cfg.Data.Drop, Category: data},
-		cli.TextFlag("verify", "at the end compare the tables with the rows of the seed: full, count or off `MODE`", (*string)(&cfg.Data.Verify), data),
+		cli.TextFlag("verify", "`MODE` of comparing the tables with the rows of the seed at the end: full (counts and sums), count or off", (*string)(&cfg.Data.Verify), data),
 	}
 }
 

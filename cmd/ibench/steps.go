@@ -46,7 +46,7 @@ func dataFlags(cfg *ibench.Config) []urfave.Flag {
 	return append([]urfave.Flag{
 		&urfave.IntFlag{Name: "clients", Usage: "`N` clients, as in the load (default: one per table)", Destination: &cfg.Clients, Category: category},
 		&urfave.IntFlag{Name: "tables", Usage: "`N` tables, as in the load (default: those that are there)", Destination: &cfg.Tables, Category: category},
-		cli.TextFlag("verify", "at the end compare the tables with the rows of the seed: full, count or off `MODE`", (*string)(&cfg.Verify), category),
+		cli.TextFlag("verify", "`MODE` of comparing the tables with the rows of the seed at the end: full (counts and sums), count or off", (*string)(&cfg.Verify), category),
 	}, rowFlags(cfg)...)
 }
 

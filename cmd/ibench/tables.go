@@ -52,7 +52,7 @@ func tablesCommand(p *cli.Process) *urfave.Command {
 		ArgsUsage: "RUN...",
 		Flags: []urfave.Flag{
 			&urfave.StringFlag{Name: "table", Usage: "only table `NAME`: " + tableNames() + " (row is the original's row of 21 columns)", Destination: &name},
-			&urfave.StringFlag{Name: "format", Usage: "text, markdown, csv or json `FORMAT`; csv and json have all columns and digits, and need --table", Value: "text", Destination: &format},
+			&urfave.StringFlag{Name: "format", Usage: "`FORMAT` to print in: text, markdown, csv or json; csv and json have all columns and digits, and need --table", Value: "text", DefaultText: "text", Destination: &format},
 			&urfave.BoolFlag{Name: "wide", Usage: "print more columns", Destination: &wide},
 		},
 		Action: func(c *urfave.Context) error {

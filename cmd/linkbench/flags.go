@@ -76,7 +76,7 @@ func graphFlags(o *options) []urfave.Flag {
 		&urfave.StringFlag{Name: "config", Usage: "the original's properties `FILE`, used as it is; flags win over it", Destination: &o.file, Category: category},
 		&urfave.GenericFlag{Name: "D", Usage: "`KEY=VALUE` of a properties file, over the file's; may be given several times", Value: &o.settings, Category: category},
 		&urfave.StringFlag{Name: "profile", Usage: "`GENERATION` of mix, payloads and distribution: " + words(config.Profiles()) + " (default demo, 20,000 ids, where no server is named, else 2017)", Destination: &o.profile, Category: category},
-		&urfave.StringFlag{Name: "compat", Usage: "follow the `BEHAVIOUR` of the original of " + words(compat.Modes()) + ", off with its defects fixed (default 2020)", Destination: &o.compat, Category: category},
+		&urfave.StringFlag{Name: "compat", Usage: "`RELEASE` whose behaviour is followed: " + words(compat.Modes()) + " (2013 is the first, 2020 the fork, off the fork with its defects fixed; default 2020)", Destination: &o.compat, Category: category},
 		&urfave.StringFlag{Name: "stream", Usage: "`KIND` of random numbers: pieces, alike for any number of loaders, or original, of one loader to the bit (default pieces)", Destination: &o.stream, Category: category},
 		cli.CountFlag("startid1", "first id `N`", &o.startID1, category),
 		&urfave.GenericFlag{Name: "maxid1", Usage: "end of the ids, itself not one: `N` is 1 more than the ids", Value: cli.CountValue(&o.maxID1), DefaultText: "10000001, demo 20001", Category: category},
@@ -92,7 +92,7 @@ func loadFlags(cfg *linkConfig) []urfave.Flag {
 	o := &cfg.options
 	return []urfave.Flag{
 		&urfave.IntFlag{Name: "ldop", Usage: "`N` loaders, each with a connection of its own", DefaultText: "10, demo 4", Destination: &o.ldop, Category: category},
-		cli.TextFlag("index-at", "build the secondary index at the `end` of the load, timed apart, at its start, or never", (*string)(&o.indexAt), category),
+		cli.TextFlag("index-at", "`WHEN` to build the secondary index: at the start or the end of the load, at the end timed apart, or never", (*string)(&o.indexAt), category),
 		&urfave.BoolFlag{Name: "drop", Usage: "drop and replace LinkBench's tables that exist", Destination: &cfg.Plan.Drop, Category: category},
 		resumeFlag(o),
 	}
@@ -104,7 +104,7 @@ func layoutFlags(o *options) []urfave.Flag {
 	return []urfave.Flag{
 		cli.TextFlag("index", "`VARIANT` of the link table's secondary index: covering or short", &o.index, category),
 		&urfave.IntFlag{Name: "partitions", Usage: "`N` partitions of each table; 0 for none", Destination: &o.partitions, Category: category},
-		&urfave.IntFlag{Name: "key-block-kb", Usage: "InnoDB's KEY_BLOCK_SIZE, `KB`; 0 for no compression", Destination: &o.keyBlockKB, Category: category},
+		&urfave.IntFlag{Name: "key-block-kb", Usage: "InnoDB's KEY_BLOCK_SIZE: 1, 2, 4, 8 or 16 `KB`; 0 for no compression", Destination: &o.keyBlockKB, Category: category},
 		&urfave.BoolFlag{Name: "column-families", Usage: "put each index of MyRocks into a column family of its own", Destination: &o.columnFamilies, Category: category},
 	}
 }
@@ -118,7 +118,7 @@ func requestFlags(o *options) []urfave.Flag {
 		&urfave.IntFlag{Name: "warmup", Usage: "make requests for `S` seconds before those that count", Destination: &o.warmup, Category: category},
 		&urfave.GenericFlag{Name: "request-rate", Usage: "make `N` requests per second in total, at times that don't wait for answers (default: as fast as answers come)", Value: cli.CountValue(&o.requestRate), Category: category},
 		&urfave.StringFlag{Name: "request-rates", Usage: "a step for each of the rates `N,N,...`, and a table of latency by rate", Destination: &o.requestRates, Category: category},
-		&urfave.StringFlag{Name: "transactions", Usage: "`MODE` on changes a link and its count in one, off one after the other, auto in one where the server can (MongoDB protocol; default auto)", Destination: &o.transactions, Category: category},
+		&urfave.StringFlag{Name: "transactions", Usage: "`MODE` of changing a link and its count over MongoDB's protocol: on in one transaction, off one after the other, auto in one where the server can (default auto)", Destination: &o.transactions, Category: category},
 		&urfave.IntFlag{Name: "first-client", Usage: "where several processes share a run, this one's requesters begin with number `N`", Destination: &o.firstClient, Category: category},
 		&urfave.IntFlag{Name: "all-clients", Usage: "`N` requesters of all processes together (default: this one's)", Destination: &o.allClients, Category: category},
 	}
@@ -129,7 +129,7 @@ func strictFlag(strict *bool) urfave.Flag {
 }
 
 func verifyFlag(o *options) urfave.Flag {
-	return cli.TextFlag("verify", "compare the tables with what was generated, and each count with its visible links: full or off `MODE`", &o.verify, "Verification")
+	return cli.TextFlag("verify", "`MODE` of comparing the tables with what was generated, and each count with its visible links: full or off", &o.verify, "Verification")
 }
 
 func words[T fmt.Stringer](all []T) string {

@@ -30,7 +30,7 @@ func legacyFlags(o *legacyOptions) []urfave.Flag {
 	return []urfave.Flag{
 		&urfave.BoolFlag{Name: "legacy-output", Usage: "print the original's lines too, of progress, of each thread and at the end, and write its csvstats.csv and csvstream.csv into the record's folder", Destination: &o.output, Category: category},
 		count("displayfreq", "with --legacy-output, statistics of each thread every `S` seconds; 0 for at its end alone", run.DisplayS, &o.displayS),
-		count("maxsamples", "keep at most `N` latencies of each thread and operation for them, 8 bytes each", int64(run.MaxSamples), &o.maxSamples),
+		count("maxsamples", "with --legacy-output, keep at most `N` latencies of each thread and operation, 8 bytes each", int64(run.MaxSamples), &o.maxSamples),
 		count("load-progress-interval", "with --legacy-output, a line of progress every `N` links; 0 for none", run.LoadProgressLinks, &o.loadProgress),
 		count("req-progress-interval", "with --legacy-output, a line of progress every `N` requests; 0 for none", run.RequestProgressOps, &o.requestProgress),
 		&urfave.StringFlag{Name: "csvstream", Usage: "write the statistics of threads to `FILE`, which must not exist, instead of the record's folder", Destination: &o.csvStream, Category: category},

@@ -50,7 +50,7 @@ func verifyCommand(p *cli.Process) *urfave.Command {
 	cfg := &linkConfig{}
 	check := string(linkbench.CheckConsistent)
 	flags := []urfave.Flag{
-		cli.TextFlag("check", "that each count equals its visible links: `consistent`, or that all is as generated too, as before any request: loaded", &check, "Verification"),
+		cli.TextFlag("check", "`WHAT` is checked: consistent, that each count equals its visible links; or loaded, that all is as generated too, as before any request", &check, "Verification"),
 	}
 	return unmeasuredCommand(p, "verify", "compare the counts with the visible links, or the whole graph with the one generated", flags, cfg,
 		func(ctx context.Context, db linkbench.Database, say func(string)) error {

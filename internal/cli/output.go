@@ -46,11 +46,11 @@ func MeasuringFlags(m *Measuring) []cli.Flag {
 		&cli.BoolFlag{Name: "no-lock", Usage: "measure though another measuring run holds this host's lock", Destination: &m.NoLock, Category: measuring},
 		&cli.StringFlag{Name: "on-step-start", Usage: "run `COMMAND` in the shell before each step's first statement; facts are in its environment (docs/hooks.md)", Destination: &m.OnStepStart, Category: measuring},
 		&cli.StringFlag{Name: "on-step-end", Usage: "run `COMMAND` in the shell after each step's last answer", Destination: &m.OnStepEnd, Category: measuring},
-		&cli.DurationFlag{Name: "hook-timeout", Usage: "end such a command after `TIME`", Value: time.Minute, Category: measuring},
+		&cli.DurationFlag{Name: "hook-timeout", Usage: "end a command of --on-step-start or --on-step-end after `TIME`", Value: time.Minute, Category: measuring},
 		TextFlag("results", "keep the record of the run below `FOLDER`", &m.Results, output),
 		TextFlag("tag", "`TEXT` to tell this run by, in the record and in the table", &m.Tag, output),
 		&cli.BoolFlag{Name: "json", Usage: "print the record on standard output instead of tables", Destination: &m.JSON, Category: output},
-		&cli.BoolFlag{Name: "quiet", Usage: "print nothing on success", Destination: &m.Quiet, Category: output},
+		&cli.BoolFlag{Name: "quiet", Usage: "print nothing on success; with --json, the record alone", Destination: &m.Quiet, Category: output},
 		&cli.BoolFlag{Name: "wide", Usage: "print more columns", Destination: &m.Wide, Category: output},
 	}
 }
