@@ -76,7 +76,7 @@ func graphFlags(o *options) []urfave.Flag {
 		&urfave.StringFlag{Name: "config", Usage: "the original's properties `FILE`, used as it is; flags win over it", Destination: &o.file, Category: category},
 		&urfave.GenericFlag{Name: "D", Usage: "`KEY=VALUE` of a properties file, over the file's; may be given several times", Value: &o.settings, Category: category},
 		&urfave.StringFlag{Name: "profile", Usage: "`GENERATION` of mix, payloads and distribution: " + words(config.Profiles()) + " (default demo, 20,000 ids, where no server is named, else 2017)", Destination: &o.profile, Category: category},
-		&urfave.StringFlag{Name: "compat", Usage: "`RELEASE` whose behaviour is followed: " + words(compat.Modes()) + " (2013 is the first, 2020 the fork, off the fork with its defects fixed; default 2020)", Destination: &o.compat, Category: category},
+		&urfave.StringFlag{Name: "compat", Usage: "`RELEASE` whose behaviour is followed: " + words(compat.Modes()) + "; 2013 is the first, 2020 the fork, off the fork with its defects fixed (default 2020)", Destination: &o.compat, Category: category},
 		&urfave.StringFlag{Name: "stream", Usage: "`KIND` of random numbers: pieces, alike for any number of loaders, or original, of one loader to the bit (default pieces)", Destination: &o.stream, Category: category},
 		cli.CountFlag("startid1", "first id `N`", &o.startID1, category),
 		&urfave.GenericFlag{Name: "maxid1", Usage: "end of the ids, itself not one: `N` is 1 more than the ids", Value: cli.CountValue(&o.maxID1), DefaultText: "10000001, demo 20001", Category: category},
