@@ -40,41 +40,24 @@ func (e *earlier) check(ctx context.Context, b *ibench.Bench) error {
 // and rows are the record's; the connection is too, but for secrets and for
 // what flags say.
 func resumeRun(c *urfave.Context, p *cli.Process, cfg *stepsConfig, o *runOptions) error {
-	for _, flag := range []string{"plan", "rates", "from", "only", "skip", "rows", "rows2", "clients", "tables", "seed", "secondary-indexes", "query-seconds",
-		"partitions", "rows-per-partition", "column-families", "ddl-pre", "ddl-post", "bulk-load", "unique-checks", "htap-seconds", "long-reader-seconds"} {
-		if c.IsSet(flag) {
-			return cli.Usagef("--resume takes the steps and the rows from the record; leave --%s out", flag)
-		}
-	}
-	run, err := results.Load(o.resume)
+	run, recorded, err := loadRecorded(c, o.resume)
 	if err != nil {
-		return &cli.Error{Code: cli.Usage, Err: err}
+		return err
 	}
-	if run.Workload != "ibench" {
-		return cli.Usagef("%s is the record of a run of %s", o.resume, run.Workload)
-	}
-	var recorded struct {
-		Data     ibench.Config  `json:"data"`
-		Steps    []ibench.Step  `json:"steps"`
-		Database map[string]any `json:"database"`
-		Restart  bool           `json:"restart_server"`
-		// Measuring is the one of then, of which only the hooks are looked at.
-		Measuring struct {
-			OnStepStart string `json:"on_step_start"`
-			OnStepEnd   string `json:"on_step_end"`
-		} `json:"measuring"`
-	}
-	if err := cli.Recorded(run.Config, &recorded); err != nil || len(recorded.Steps) == 0 {
-		return cli.Usagef("%s holds no plan to go on with; it was no ibench run", o.resume)
-	}
-	drop := cfg.Data.Drop
+	drop, verify := cfg.Data.Drop, cfg.Data.Verify
 	cfg.Data, cfg.plan = recorded.Data, run.Plan
+	if c.IsSet("verify") {
+		cfg.Data.Verify = verify
+	}
 	cfg.Steps = recorded.Steps
 	after, rest, err := remaining(&run, recorded.Steps, o.resume)
 	if err != nil {
 		return err
 	}
 	cfg.kept = len(cfg.Steps) - len(rest)
+	if err := cfg.validate(cfg.Data); err != nil {
+		return err
+	}
 	// Tables that are loaded again are the run's own.
 	cfg.Data.Drop = drop || cfg.loads()
 	if err := cli.ConnectAsBefore(c, recorded.Database); err != nil {
@@ -99,14 +82,59 @@ func resumeRun(c *urfave.Context, p *cli.Process, cfg *stepsConfig, o *runOption
 	if err := cfg.checkRestart(); err != nil {
 		return err
 	}
-	// A record is data: nobody expects it to run commands.
+	after.missesHooks(c, recorded)
+	return runPlan(c.Context, p, *cfg, after)
+}
+
+// recordedRun is what a resumed run takes from the record of the one before.
+type recordedRun struct {
+	Data     ibench.Config  `json:"data"`
+	Steps    []ibench.Step  `json:"steps"`
+	Database map[string]any `json:"database"`
+	Restart  bool           `json:"restart_server"`
+	// Measuring is the one of then, of which only the hooks are looked at.
+	Measuring struct {
+		OnStepStart string `json:"on_step_start"`
+		OnStepEnd   string `json:"on_step_end"`
+	} `json:"measuring"`
+}
+
+// loadRecorded reads the record of the run in dir, and refuses flags that would
+// say otherwise.
+func loadRecorded(c *urfave.Context, dir string) (results.Run, recordedRun, error) {
+	var recorded recordedRun
+	for _, flag := range []string{
+		"plan", "rates", "from", "only", "skip", "no-deletes", "post-scan", "query-seconds", "htap-seconds", "long-reader-seconds",
+		"rows", "rows2", "clients", "tables", "secondary-indexes", "bulk-load", "unique-checks",
+		"seed", "cash-registers", "products", "customers", "max-price", "data-length-min", "data-length-max", "data-random-pct",
+		"partitions", "rows-per-partition", "column-families", "ddl-pre", "ddl-post",
+	} {
+		if c.IsSet(flag) {
+			return results.Run{}, recorded, cli.Usagef("--resume takes the steps and the rows from the record; leave --%s out", flag)
+		}
+	}
+	run, err := results.Load(dir)
+	if err != nil {
+		return run, recorded, &cli.Error{Code: cli.Usage, Err: err}
+	}
+	if run.Workload != "ibench" {
+		return run, recorded, cli.Usagef("%s is the record of a run of %s; go on with it by %[2]s run --resume", dir, run.Workload)
+	}
+	if err := cli.Recorded(run.Config, &recorded); err != nil || len(recorded.Steps) == 0 {
+		return run, recorded, cli.Usagef("%s holds no plan to go on with; it was no ibench run", dir)
+	}
+	return run, recorded, nil
+}
+
+// missesHooks notes the hooks of the earlier run that aren't given again. A
+// record is data: nobody expects it to run commands.
+func (e *earlier) missesHooks(c *urfave.Context, recorded recordedRun) {
 	if h := recorded.Measuring; h.OnStepStart != "" && !c.IsSet("on-step-start") {
-		after.differs("--on-step-start=" + h.OnStepStart)
+		e.differs("--on-step-start=" + h.OnStepStart)
 	}
 	if h := recorded.Measuring; h.OnStepEnd != "" && !c.IsSet("on-step-end") {
-		after.differs("--on-step-end=" + h.OnStepEnd)
+		e.differs("--on-step-end=" + h.OnStepEnd)
 	}
-	return runPlan(c.Context, p, *cfg, after)
 }
 
 // remaining splits a run into what is kept of it and what is left to do. A

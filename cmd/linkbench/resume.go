@@ -89,7 +89,7 @@ func interrupted(name string) (*recordedRun, []results.Piece, error) {
 	var recorded recordedRun
 	switch {
 	case run.Workload != "linkbench":
-		return nil, nil, cli.Usagef("%s is the record of a run of %s", name, run.Workload)
+		return nil, nil, cli.Usagef("%s is the record of a run of %s; go on with it by %[2]s run --resume", name, run.Workload)
 	case cli.Recorded(run.Config, &recorded) != nil || !recorded.Plan.Load:
 		return nil, nil, cli.Usagef("%s is the record of linkbench %s, which loads nothing", name, run.Plan)
 	case loaded(&run, recorded.Plan):
