@@ -8,7 +8,6 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
-	"insertbench/drivers"
 	"insertbench/ibench"
 	"insertbench/internal/cli"
 	"insertbench/internal/load"
@@ -78,9 +77,9 @@ func runLoad(ctx context.Context, p *cli.Process, cfg loadConfig) (err error) {
 		return err
 	}
 	defer s.Close()
-	db, ok := s.Server.(ibench.Database)
-	if !ok {
-		return drivers.Configf("--dbms=%s doesn't run the Insert Benchmark", cfg.Database.DBMS)
+	db, err := asDatabase(s.Server)
+	if err != nil {
+		return err
 	}
 	if err := ibench.Prepare(ctx, cfg.Load, db); err != nil {
 		return err
@@ -130,9 +129,9 @@ func runDrop(ctx context.Context, p *cli.Process, conn cli.Connection, quiet boo
 		return err
 	}
 	defer end()
-	db, ok := server.(ibench.Database)
-	if !ok {
-		return drivers.Configf("--dbms=%s doesn't run the Insert Benchmark", conn.DBMS)
+	db, err := asDatabase(server)
+	if err != nil {
+		return err
 	}
 	names, err := ibench.DropTables(ctx, db)
 	if !quiet {

@@ -10,7 +10,6 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
-	"insertbench/drivers"
 	"insertbench/ibench"
 	"insertbench/internal/cli"
 	"insertbench/iostat"
@@ -200,9 +199,9 @@ func runPlan(ctx context.Context, p *cli.Process, cfg stepsConfig, after *earlie
 		return err
 	}
 	defer s.Close()
-	db, ok := s.Server.(ibench.Database)
-	if !ok {
-		return drivers.Configf("--dbms=%s doesn't run the Insert Benchmark", cfg.Database.DBMS)
+	db, err := asDatabase(s.Server)
+	if err != nil {
+		return err
 	}
 	b := &ibench.Bench{Config: cfg.Data, DB: db, Meter: s.Meter}
 	if err := b.Check(ctx, cfg.left()); err != nil {

@@ -136,6 +136,16 @@ func (cfg *stepsConfig) findData(ctx context.Context, db ibench.Tables) error {
 	return cfg.validate(cfg.Data)
 }
 
+// asDatabase is a server as the Insert Benchmark needs it; one that can't be is
+// an error of kind drivers.ErrConfig.
+func asDatabase(server drivers.Server) (ibench.Database, error) {
+	db, ok := server.(ibench.Database)
+	if !ok {
+		return nil, drivers.Configf("--dbms=%s doesn't run the Insert Benchmark", server.Identity().DBMS)
+	}
+	return db, nil
+}
+
 // runSteps connects, says to whom, finds out what the tables hold, runs the
 // steps and prints their tables.
 func runSteps(ctx context.Context, p *cli.Process, cfg stepsConfig) (err error) {
@@ -147,9 +157,9 @@ func runSteps(ctx context.Context, p *cli.Process, cfg stepsConfig) (err error) 
 		return err
 	}
 	defer s.Close()
-	db, ok := s.Server.(ibench.Database)
-	if !ok {
-		return drivers.Configf("--dbms=%s doesn't run the Insert Benchmark", cfg.Database.DBMS)
+	db, err := asDatabase(s.Server)
+	if err != nil {
+		return err
 	}
 	if err := cfg.findData(ctx, db); err != nil {
 		return err
@@ -231,9 +241,9 @@ func restart(ctx context.Context, s *cli.Session, b *ibench.Bench) error {
 	if err := s.Restart(ctx); err != nil {
 		return err
 	}
-	db, ok := s.Server.(ibench.Database)
-	if !ok {
-		return drivers.Configf("the restarted server doesn't run the Insert Benchmark")
+	db, err := asDatabase(s.Server)
+	if err != nil {
+		return err
 	}
 	b.DB, b.Meter = db, s.Meter
 	return nil

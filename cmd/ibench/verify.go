@@ -6,7 +6,6 @@ import (
 
 	urfave "github.com/urfave/cli/v2"
 
-	"insertbench/drivers"
 	"insertbench/ibench"
 	"insertbench/internal/cli"
 	"insertbench/results"
@@ -39,9 +38,9 @@ func runVerify(ctx context.Context, p *cli.Process, cfg stepsConfig, quiet bool)
 		return err
 	}
 	defer end()
-	db, ok := server.(ibench.Database)
-	if !ok {
-		return drivers.Configf("--dbms=%s doesn't run the Insert Benchmark", cfg.Database.DBMS)
+	db, err := asDatabase(server)
+	if err != nil {
+		return err
 	}
 	if err := cfg.findData(ctx, db); err != nil {
 		return err
