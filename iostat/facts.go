@@ -22,16 +22,6 @@ func (r Root) DeviceDisks(name string) (Devices, error) {
 	return d, nil
 }
 
-// WatchAll lists the devices to watch for several directories, as when the redo log is not in the
-// data directory, each once. Delta.SumOf shows those of one directory apart.
-func WatchAll(devices ...Devices) []string {
-	var out []string
-	for _, d := range devices {
-		out = appendNew(out, d.Watch...)
-	}
-	return out
-}
-
 // DeviceFacts says what a device is.
 type DeviceFacts struct {
 	Name       string     `json:"name"`

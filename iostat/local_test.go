@@ -87,19 +87,8 @@ func TestOpenDirs(t *testing.T) {
 	}
 }
 
-func TestWatchAll(t *testing.T) {
+func TestDisks(t *testing.T) {
 	r := unpack(t, "devices/partition.txtar")
-	var all []Devices
-	for _, dir := range []string{"/srv", "/data", "/mnt", "/var/lib/my sql"} {
-		d, err := r.DataDisks(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, d)
-	}
-	if diff := cmp.Diff([]string{"sda", "sdb"}, WatchAll(all...)); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
 	if diff := cmp.Diff([]string{"sda", "sdb"}, r.Disks()); diff != "" {
 		t.Errorf("disks (-want +got):\n%s", diff)
 	}

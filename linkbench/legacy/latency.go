@@ -73,9 +73,6 @@ func (l *Latencies) AddHistogram(h *hdrhistogram.Histogram, maxUS int64, meanUS 
 	l.sumUS = sumUS
 }
 
-// Count is the number of operations.
-func (l *Latencies) Count() int64 { return l.n }
-
 // percentile returns the bucket of the rank floor(p·n/100). Rank 0 is always the first bucket, which is wrong
 // for few operations and what the original does.
 func (l *Latencies) percentile(p int64) (lowUS, highUS int64) {
