@@ -282,13 +282,13 @@ func (m Mix) validate() error {
 func (r Run) validate() []error {
 	var errs []error
 	for _, f := range []struct {
-		key       string
+		key       string // with its flag, where that has another name
 		value     int64
 		low, high int64
 	}{
-		{"loaders", int64(r.Loaders), 1, 10_000}, {"requesters", int64(r.Requesters), 1, 100_000},
-		{"requests", r.RequestsPerRequester, 0, math.MaxInt64}, {"maxtime", r.MaxTimeS, 0, math.MaxInt32},
-		{"warmup_time", r.WarmupS, 0, math.MaxInt32}, {"bulk_insert_count", int64(r.BulkRows), 1, 100_000},
+		{"loaders (--ldop)", int64(r.Loaders), 1, 10_000}, {"requesters (--clients)", int64(r.Requesters), 1, 100_000},
+		{"requests", r.RequestsPerRequester, 0, math.MaxInt64}, {"maxtime (--seconds)", r.MaxTimeS, 0, math.MaxInt32},
+		{"warmup_time (--warmup)", r.WarmupS, 0, math.MaxInt32}, {"bulk_insert_count", int64(r.BulkRows), 1, 100_000},
 		{"bulk_insert_kb", int64(r.BulkKB), 0, 1 << 20}, {"maxsamples", int64(r.MaxSamples), 1, math.MaxInt32},
 		{"displayfreq", r.DisplayS, 0, math.MaxInt32}, {"load_progress_interval", r.LoadProgressLinks, 0, math.MaxInt64},
 		{"req_progress_interval", r.RequestProgressOps, 0, math.MaxInt64},
@@ -296,11 +296,11 @@ func (r Run) validate() []error {
 		{"max_retries", int64(r.MaxRetries), 0, math.MaxInt32},
 	} {
 		if f.value < f.low || f.value > f.high {
-			errs = append(errs, fmt.Errorf("%s %d must be between %d and %d", f.key, f.value, f.low, f.high))
+			errs = append(errs, fmt.Errorf("%s: %d must be between %d and %d", f.key, f.value, f.low, f.high))
 		}
 	}
 	if r.RequestsPerRequester == 0 && r.MaxTimeS == 0 {
-		errs = append(errs, errors.New("requests and maxtime are both 0: requests would never end"))
+		errs = append(errs, errors.New("requests and maxtime (--seconds) are both 0: requests would never end"))
 	}
 	if math.IsNaN(r.RatePerRequester) || math.IsInf(r.RatePerRequester, 0) {
 		errs = append(errs, fmt.Errorf("requestrate %v must be a number", r.RatePerRequester))

@@ -105,7 +105,7 @@ func TestValidateNamesEverything(t *testing.T) {
 	if err == nil {
 		t.Fatal("accepted")
 	}
-	for _, want := range []string{"add up to", "one loader", "ids from 1", "node_read_function", "multiget sizes", "requesters 0"} {
+	for _, want := range []string{"add up to", "one loader", "ids from 1", "node_read_function", "multiget sizes", "requesters (--clients): 0"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in:\n%v", want, err)
 		}
