@@ -110,16 +110,41 @@ func (b *Bench) load(ctx context.Context, s Step) (results.Step, error) {
 
 // index builds the secondary indexes that the tables don't have yet.
 func (b *Bench) index(ctx context.Context, s Step) (results.Step, error) {
-	missing := b.Config.SecondaryIndexList()
-	if b.State.Indexes >= len(missing) {
-		return results.Step{}, drivers.Configf("the tables have %d secondary indexes already; there is nothing to build", b.State.Indexes)
+	missing, err := b.missing()
+	if err != nil {
+		return results.Step{}, err
 	}
-	missing = missing[b.State.Indexes:]
 	built, err := b.Meter.Run(ctx, b.Writer, indexStep(s.Name, b.DB, b.Config, b.State.tableRows(b.Config), missing, b.shown(s, b.State.Rows())))
 	if err == nil {
 		b.State.Indexes = b.Config.SecondaryIndexes
 	}
 	return built, err
+}
+
+// missing are the secondary indexes to build; none is an error of kind
+// drivers.ErrConfig.
+func (b *Bench) missing() ([]Index, error) {
+	all := b.Config.SecondaryIndexList()
+	if b.State.Indexes >= len(all) {
+		return nil, drivers.Configf("the tables have %d secondary indexes already; there is nothing to build", b.State.Indexes)
+	}
+	return all[b.State.Indexes:], nil
+}
+
+// CheckFirst refuses a first step that can't be done on the tables that Attach
+// found, as an error of kind drivers.ErrConfig.
+func (b *Bench) CheckFirst(s Step) error {
+	var err error
+	switch s.Do {
+	case ActionIndex:
+		_, err = b.missing()
+	case ActionWrite:
+		err = b.canWrite(s)
+	}
+	if err != nil {
+		return fmt.Errorf("step %s: %w", s.Name, err)
+	}
+	return nil
 }
 
 // shown is what a step's intervals are shown to; nil where nobody looks. rows

@@ -206,9 +206,9 @@ func (b *Bench) Attach(ctx context.Context) error {
 		return err
 	}
 	if len(existing) < c.Tables {
-		there := "none is there"
+		there := "there is none"
 		if len(existing) > 0 {
-			there = "only " + strings.Join(existing, ", ") + " of them is there"
+			there = "there is only " + strings.Join(existing, ", ")
 		}
 		return drivers.Configf("of %d tables of the benchmark %s: make them with ibench load --tables=%[1]d", c.Tables, there)
 	}

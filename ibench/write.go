@@ -28,14 +28,22 @@ type writing struct {
 	closers  []func() error
 }
 
+// canWrite refuses what the tables as they are don't allow.
+func (b *Bench) canWrite(s Step) error {
+	if s.Readers > 0 && s.Query == RangeQueries && b.State.Indexes == 0 {
+		return drivers.Configf("range queries need a secondary index, and the tables have none; build them with ibench index")
+	}
+	if s.Deletes && b.keepsNothing() {
+		return drivers.Configf("engine %s keeps no rows, so that there are none to delete", b.DB.Identity().Engine)
+	}
+	return nil
+}
+
 // write inserts rows, with deletes and queries beside or without.
 func (b *Bench) write(ctx context.Context, s Step) (results.Step, error) {
 	w := &writing{bench: b, step: s, began: State{Clients: append([]Position(nil), b.State.Clients...), Indexes: b.State.Indexes}}
-	if s.Readers > 0 && s.Query == RangeQueries && b.State.Indexes == 0 {
-		return results.Step{}, drivers.Configf("range queries need a secondary index, and the tables have none; build them with ibench index")
-	}
-	if s.Deletes && b.keepsNothing() {
-		return results.Step{}, drivers.Configf("engine %s keeps no rows, so that there are none to delete", b.DB.Identity().Engine)
+	if err := b.canWrite(s); err != nil {
+		return results.Step{}, err
 	}
 	if db, ok := b.DB.(drivers.Announced); ok && s.Readers > 0 {
 		defer db.Announce(s.workers(b.Config.Clients))()

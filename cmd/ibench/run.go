@@ -222,6 +222,9 @@ func runPlan(ctx context.Context, p *cli.Process, cfg stepsConfig, after *earlie
 		if err := b.Attach(ctx); err != nil {
 			return err
 		}
+		if err := b.CheckFirst(cfg.left()[0]); err != nil {
+			return err
+		}
 	}
 	if err := s.Record(ctx, "ibench", cfg.plan, cfg); err != nil {
 		return err

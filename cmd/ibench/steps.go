@@ -171,6 +171,9 @@ func runSteps(ctx context.Context, p *cli.Process, cfg stepsConfig) (err error) 
 	if err := b.Attach(ctx); err != nil {
 		return err
 	}
+	if err := b.CheckFirst(cfg.left()[0]); err != nil {
+		return err
+	}
 	if err := s.Record(ctx, "ibench", cfg.plan, cfg); err != nil {
 		return err
 	}
