@@ -91,7 +91,7 @@ func (p Plan) Prepare(ctx context.Context, w *stream.Workload, db Database) erro
 	if p.Request {
 		return needGraph(ctx, w, db)
 	}
-	return nil
+	return needIndexable(ctx, w, db, p.Layout)
 }
 
 // layoutChecker is a database whose engine decides which layouts there are. It
@@ -113,6 +113,26 @@ func needGraph(ctx context.Context, w *stream.Workload, db Connections) (err err
 	if err := c.ListLinks(ctx, &q, func(*graph.Link) {}); err != nil {
 		return drivers.Configf("try a request: %w; if the link table has no index id1_type, build it with linkbench index", err)
 	}
+	return needLastIDs(ctx, w, c)
+}
+
+// needIndexable refuses to build an index that is there, and on a graph of
+// fewer ids than the workload's: the figures are per link that it generates.
+func needIndexable(ctx context.Context, w *stream.Workload, db Database, l Layout) (err error) {
+	if r, ok := db.(Resumer); ok {
+		has, err := r.HasIndex(ctx, l)
+		if err != nil {
+			return err
+		}
+		if has {
+			return drivers.Configf("the link table has its index id1_type already; there is nothing to build")
+		}
+	}
+	c, err := db.OpenClient(ctx)
+	if err != nil {
+		return fmt.Errorf("open a connection to look at the graph: %w", err)
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
 	return needLastIDs(ctx, w, c)
 }
 
