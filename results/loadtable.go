@@ -23,7 +23,7 @@ func LoadColumns() []Column {
 		if i == 0 {
 			meaning += "; the tables of 2017 used intervals of 100,000 rows and can't be compared"
 		}
-		columns = append(columns, scaled(fmt.Sprintf("ips.%d", rate.percent), meanRate(rate.percent), 1, "rows/s", 0, meaning))
+		columns = append(columns, scaled(fmt.Sprintf("ips.%d", rate.percent), meanRate(rate.percent, PerRow), 1, "rows/s", 0, meaning))
 	}
 	columns = append(columns, costColumns("rmb/s", "wmb/s")...)
 	columns = append(columns, Column{
@@ -88,7 +88,7 @@ func wideColumns() []Column {
 		{Name: "size.src", Meaning: "where size comes from", Text: func(r Row) string { return r.Step.Metrics[sizeBytes].Source }},
 	}
 	for _, rate := range clientRates {
-		columns = append(columns, scaled(fmt.Sprintf("ips.%dw", rate.percent), worstRate(rate.percent), 1, "rows/s", 0,
+		columns = append(columns, scaled(fmt.Sprintf("ips.%dw", rate.percent), worstRate(rate.percent, PerRow), 1, "rows/s", 0,
 			fmt.Sprintf("as ips.%d, the worst client", rate.percent)))
 	}
 	for i := range columns {

@@ -45,12 +45,18 @@ var clientRates = []struct {
 	{99, func(c *Client) *float64 { return c.P99RowsPerSecond }},
 }
 
-func meanRate(percent int) string  { return fmt.Sprintf("p%d_client_rows_per_second", percent) }
-func worstRate(percent int) string { return fmt.Sprintf("p%d_worst_client_rows_per_second", percent) }
+func meanRate(percent int, per Op) string {
+	return fmt.Sprintf("p%d_client_%s_per_second", percent, per.Many)
+}
+
+func worstRate(percent int, per Op) string {
+	return fmt.Sprintf("p%d_worst_client_%s_per_second", percent, per.Many)
+}
 
 // ClientRateMetrics gives the mean over clients of each rate percentile, and
-// the worst client's. Where one client has none, there is none.
-func ClientRateMetrics(clients []Client) map[string]Metric {
+// the worst client's, in rows or requests per second. Where one client has
+// none, there is none.
+func ClientRateMetrics(clients []Client, per Op) map[string]Metric {
 	m := make(map[string]Metric, 2*len(clientRates))
 	for _, rate := range clientRates {
 		var sum, worst *float64
@@ -70,8 +76,8 @@ func ClientRateMetrics(clients []Client) map[string]Metric {
 		}
 		source := fmt.Sprintf("full one-second intervals: the rate %d %% of them reach, ", rate.percent)
 		n := float64(len(clients))
-		m[meanRate(rate.percent)] = Metric{Value: divide(1, sum, &n), Unit: "rows/s", Source: source + "mean over clients"}
-		m[worstRate(rate.percent)] = Metric{Value: worst, Unit: "rows/s", Source: source + "lowest of the clients"}
+		m[meanRate(rate.percent, per)] = Metric{Value: divide(1, sum, &n), Unit: per.Many + "/s", Source: source + "mean over clients"}
+		m[worstRate(rate.percent, per)] = Metric{Value: worst, Unit: per.Many + "/s", Source: source + "lowest of the clients"}
 	}
 	return m
 }

@@ -54,14 +54,18 @@ func TestClientRateMetrics(t *testing.T) {
 		"p95_client_rows_per_second": 2, "p95_worst_client_rows_per_second": 0,
 		"p99_client_rows_per_second": 2, "p99_worst_client_rows_per_second": 0,
 	}
-	if diff := cmp.Diff(want, values(ClientRateMetrics([]Client{a, b}))); diff != "" {
+	if diff := cmp.Diff(want, values(ClientRateMetrics([]Client{a, b}, PerRow))); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
 	for _, clients := range [][]Client{nil, {few}, {a, few}, {few, b}} {
-		m := ClientRateMetrics(clients)
+		m := ClientRateMetrics(clients, PerRow)
 		if len(m) != 6 || len(values(m)) != 0 {
 			t.Errorf("%d clients, one with too few intervals: %v", len(clients), values(m))
 		}
+	}
+	asked := ClientRateMetrics([]Client{a, b}, PerRequest)["p75_client_requests_per_second"]
+	if asked.Value == nil || *asked.Value != 15 || asked.Unit != "requests/s" {
+		t.Errorf("rate of requests: %v", asked)
 	}
 	if *a.P75RowsPerSecond != 10 {
 		t.Errorf("the client's own figure became %g", *a.P75RowsPerSecond)

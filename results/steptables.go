@@ -148,7 +148,7 @@ func WriteColumns() []Column {
 		scaled("target", TargetRate, 1, "rows/s", 0, "rows per second asked for, all writers"),
 		{Name: "met", Meaning: "whether 95 % of the target was reached: met or missed", Text: targetWord},
 		scaled("qps", "queries_per_second", 1, "queries/s", 0, "queries answered per second, all readers"),
-		scaled("ips.99", meanRate(99), 1, "rows/s", 0, "rate that 99 % of a writer's full one-second intervals reach or beat, mean over writers"),
+		scaled("ips.99", meanRate(99, PerRow), 1, "rows/s", 0, "rate that 99 % of a writer's full one-second intervals reach or beat, mean over writers"),
 		scaled("r/i", "reads_per_row", 1, "reads/row", 3, "storage reads per row"),
 		scaled("rkb/i", "read_kb_per_row", 1, "KiB/row", 2, "KiB read from storage per row"),
 		scaled("wkb/i", "written_kb_per_row", 1, "KiB/row", 2, "KiB written to storage per row"),

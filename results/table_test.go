@@ -47,7 +47,7 @@ func measured(name, kind string, raw Raw, levels Levels) Step {
 
 func withRates(s Step, clients ...Client) Step {
 	s.Clients = clients
-	for name, m := range ClientRateMetrics(clients) {
+	for name, m := range ClientRateMetrics(clients, PerRow) {
 		s.Metrics[name] = m
 	}
 	return s

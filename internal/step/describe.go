@@ -36,7 +36,7 @@ func (s *measure) describe(ctx context.Context, res *load.Result) {
 	maps.Copy(s.step.Metrics, s.engineMetrics())
 	maps.Copy(s.step.Metrics, results.Amplification(s.step.Metrics))
 	s.describeClients(res)
-	maps.Copy(s.step.Metrics, results.ClientRateMetrics(writers(s.step.Clients)))
+	maps.Copy(s.step.Metrics, results.ClientRateMetrics(writers(s.step.Clients), per))
 	for _, o := range res.Ops {
 		s.step.Operations = append(s.step.Operations, operation(o, results.KindService, o.Service, o.MaxUS))
 		if o.Response != o.Service {
