@@ -96,7 +96,7 @@ func describe(s *results.Step, stats RequestStats) {
 
 func requestSpec(w *stream.Workload, p RequestPlan, s Session, tasks []*requestTask, name, kind string, limitS int64) step.Spec {
 	spec := step.Spec{Name: name, Kind: kind, Server: s.DB, Rates: true, Per: results.PerRequest,
-		Run: load.Run{Ops: requestOps(), Limit: time.Duration(limitS) * time.Second}}
+		Run: load.Run{Ops: requestOps(), Punctual: true, Limit: time.Duration(limitS) * time.Second}}
 	units := int64(0)
 	for i, t := range tasks {
 		units += max(t.left, 0)
@@ -185,9 +185,9 @@ func latencyMetrics(res *load.Result) map[string]results.Metric {
 
 // pacer is a requester's part of a total rate, or its own rate; nil for none.
 // Arrivals are independent of the requests' streams, so a rate doesn't change
-// what is asked.
+// what is asked, and those of several client processes differ.
 func pacer(w *stream.Workload, p RequestPlan, requesters, i int) load.Pacer {
-	seed := uint64(w.Config().RequestSeed) + uint64(i)<<32 + 1
+	seed := uint64(w.Config().RequestSeed) + uint64(p.FirstRequester+i)<<32 + 1
 	if p.PerSecond > 0 {
 		return &load.Poisson{PerSecond: p.PerSecond, Batch: int64(requesters), Seed: seed}
 	}

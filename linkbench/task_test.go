@@ -162,6 +162,9 @@ func TestNothingObserves(t *testing.T) {
 	if spec.Run.Workers[0].Task != load.Task(tasks[0]) {
 		t.Errorf("the task is a %T", spec.Run.Workers[0].Task)
 	}
+	if !spec.Run.Punctual {
+		t.Error("requests of a rate wait for Go's timers, which are late by more than many a request takes")
+	}
 }
 
 func TestRequestCounts(t *testing.T) {
@@ -199,6 +202,11 @@ func TestPacers(t *testing.T) {
 		}
 		if a.Start(5) == b.Start(5) {
 			t.Errorf("%+v: two requesters keep the same schedule", c.plan)
+		}
+		other := c.plan
+		other.FirstRequester = 4
+		if a.Start(5) == pacer(w, other, 4, 0).Start(5) {
+			t.Errorf("%+v: the first requesters of two processes keep the same schedule", c.plan)
 		}
 	}
 	if p := pacer(workload(t, nil), RequestPlan{}, 4, 0); p != nil {

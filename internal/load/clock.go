@@ -13,6 +13,8 @@ type clock struct {
 	start     time.Time
 	recorders []*Recorder
 	merged    *merger
+	// alarms are what wakes each worker, nil for those that wait for Go's timers.
+	alarms []*alarm
 
 	// stopping and stop, closed when it is set, are what workers see of a halt.
 	stopping atomic.Bool
@@ -32,6 +34,11 @@ func newClock(r Run) *clock {
 	c := &clock{run: r, stop: make(chan struct{}), merged: newMerger(r)}
 	for _, w := range r.Workers {
 		c.recorders = append(c.recorders, newRecorder(len(r.Ops), w.Pacer != nil))
+		var a *alarm
+		if r.Punctual && w.Pacer != nil {
+			a = newAlarm()
+		}
+		c.alarms = append(c.alarms, a)
 	}
 	return c
 }
@@ -44,6 +51,11 @@ func (c *clock) halt(reason error) {
 	}
 	if !c.stopping.Swap(true) {
 		close(c.stop)
+		for _, a := range c.alarms {
+			if a != nil {
+				a.interrupt()
+			}
+		}
 		c.grace = time.After(c.run.Grace)
 		for _, w := range c.run.Workers {
 			if s, ok := w.Task.(Stopper); ok {

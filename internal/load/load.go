@@ -84,6 +84,11 @@ type Run struct {
 	// is to stop, before Abort is called, and then how long they may take to
 	// return before they are given up; 0 means five seconds.
 	Grace time.Duration
+	// Punctual has workers with a pacer wait for timers of the kernel where
+	// there are some (Linux), since Go's wake them half a millisecond late on
+	// average, which is longer than many an operation takes and would be in its
+	// latency. Such a wait isn't of Go's clock: leave it out where that is faked.
+	Punctual bool
 	// OnStart is called right before the first operation, OnEnd right after
 	// the last answer. Counters are read there.
 	OnStart, OnEnd func()

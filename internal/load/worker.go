@@ -19,13 +19,15 @@ func (c *clock) work(ctx context.Context, i int) {
 		}
 		rec.end(err)
 	}()
-	err = c.operate(ctx, c.run.Workers[i], rec)
+	err = c.operate(ctx, i, rec)
 }
 
 // operate sends one operation after the other until there is nothing left to
 // do, the run stops, or one fails.
-func (c *clock) operate(ctx context.Context, w Worker, rec *Recorder) error {
+func (c *clock) operate(ctx context.Context, i int, rec *Recorder) error {
+	w := c.run.Workers[i]
 	p := newPace(c, w)
+	p.alarm = c.alarms[i]
 	defer p.close()
 	var last time.Duration
 	for first := true; c.goesOn(last) && p.skipOverdue(rec) && w.Task.Next(); first = false {
@@ -67,6 +69,7 @@ type pace struct {
 	clock  *clock
 	worker Worker
 	timer  *time.Timer
+	alarm  *alarm // rather than timer; nil for none
 	// n is the operation whose turn it is, due when it is intended to start,
 	// after when the one after it is.
 	n          int64
@@ -87,6 +90,9 @@ func newPace(c *clock, w Worker) *pace {
 func (p *pace) close() {
 	if p.timer != nil {
 		p.timer.Stop()
+	}
+	if p.alarm != nil {
+		p.alarm.close()
 	}
 }
 
@@ -131,7 +137,10 @@ func (p *pace) wait() bool {
 	if left <= 0 {
 		return !c.stopping.Load()
 	}
-	p.timer.Reset(left)
+	if p.alarm != nil && p.alarm.wait(left) == nil {
+		return true
+	}
+	p.timer.Reset(at - time.Since(c.start))
 	select {
 	case <-p.timer.C:
 		return true
