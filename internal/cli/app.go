@@ -132,7 +132,7 @@ func (p *Process) undefinedFlag(c *cli.Context, name string) error {
 // library finds one for every name, the nearest of any.
 func nearestFlag(c *cli.Context, name string) string {
 	near := strings.TrimLeft(cli.SuggestFlag(c.Command.Flags, name, false), "-")
-	if near == "" || near[0] != name[0] || near[len(near)-1] != name[len(name)-1] && !strings.HasPrefix(near, name) && !strings.HasPrefix(name, near) {
+	if near == "" || name == "" || near[0] != name[0] || near[len(near)-1] != name[len(name)-1] && !strings.HasPrefix(near, name) && !strings.HasPrefix(name, near) {
 		return ""
 	}
 	return near
