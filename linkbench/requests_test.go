@@ -28,6 +28,8 @@ func TestReached(t *testing.T) {
 		{"all planned, in time", result(900*time.Millisecond, 10, 10), 20, 100},
 		// The tenth is due at 900 ms.
 		{"all planned, in twice the time", result(1800*time.Millisecond, 10, 10), 20, 50},
+		// Each ends with its fifth, of 0 to 400 ms, though one more answer comes late; 9 of 10 didn't fail.
+		{"one failed and the last one late", result(time.Second, 5, 4), 10, 90},
 		{"fewer than planned", result(time.Second, 5, 5), 40, 50},
 	} {
 		got := reached(c.res, c.planned, every)
