@@ -102,9 +102,10 @@ func (l *legacyLines) add(step string, res *load.Result) {
 	if l.log == nil || !isLoad && !isRequest {
 		return
 	}
+	var requests int64
 	if l.phase != nil {
 		l.phase.End()
-		l.phase = nil
+		requests, l.phase = l.phase.Requests(), nil
 	}
 	byName := map[string]load.OpResult{}
 	for _, op := range res.Ops {
@@ -121,7 +122,7 @@ func (l *legacyLines) add(step string, res *load.Result) {
 	}
 	took := res.Window()
 	if isRequest {
-		l.line(legacy.Requests{Done: res.Units(), Took: took}.Final())
+		l.line(legacy.Requests{Done: requests, Took: took}.Final())
 		return
 	}
 	w := l.cfg.Workload

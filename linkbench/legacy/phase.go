@@ -65,6 +65,10 @@ func (p *Phase) End() {
 	}
 }
 
+// Requests is how many were made once the phase has ended, those that failed among them: the original counts them as
+// done.
+func (p *Phase) Requests() int64 { return p.done.Load() }
+
 // requested adds requests of a thread to those of all.
 func (p *Phase) requested(t *Thread, n int64) {
 	done := p.done.Add(n)

@@ -87,6 +87,9 @@ func TestThreadStatistics(t *testing.T) {
 	if d := cmp.Diff(want, withoutRetries(b.lines.String())); d != "" {
 		t.Errorf("-want +got:\n%s", d)
 	}
+	if n := p.Requests(); n != 11 {
+		t.Errorf("%d requests in the last line, want those of the thread's line", n)
+	}
 	rows := StreamHeader + "\n" +
 		"0,1796072949,MULTIGET_LINK,2,0,2,1000,2,55.0,50,50,60,60,60,60,60,60\n" +
 		"0,1796072949,GET_NODE,5,0,5,1000,5,220.0,10,20,30,40,1000,1000,1000,1000\n" +
