@@ -143,6 +143,30 @@ func TestVerifyFinds(t *testing.T) {
 	}
 }
 
+// ofOthers is a database with tables of a graph of a thousand million ids.
+type ofOthers struct{ *memory.Store }
+
+func (ofOthers) TableRows(context.Context) (linkbench.Rows, error) {
+	return linkbench.Rows{Nodes: 1e9, Links: 5e9, Counts: 2e9}, nil
+}
+
+func (ofOthers) ScanCounts(context.Context, int64, int64, int64, func(graph.Count) error) error {
+	return errors.New("thousands of millions of counts are read")
+}
+
+// Counts of ids that the workload hasn't would be held in memory, however many.
+func TestVerifyOfAnotherGraph(t *testing.T) {
+	for _, check := range []linkbench.Check{linkbench.CheckLoaded, linkbench.CheckConsistent} {
+		v, err := linkbench.Verify(t.Context(), workload(t, nil), ofOthers{memory.New()}, check)
+		if !errors.Is(err, linkbench.ErrVerify) || !strings.Contains(err.Error(), "2000000000 counts") || !strings.Contains(err.Error(), "--maxid1") {
+			t.Errorf("%s: %v", check, err)
+		}
+		if v.Found["counts"] != 2e9 {
+			t.Errorf("%s: found %v", check, v.Found)
+		}
+	}
+}
+
 // faults fails statements by their number among those of a name.
 type faults struct {
 	n     atomic.Int64
