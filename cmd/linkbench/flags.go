@@ -83,7 +83,7 @@ func graphFlags(o *options) []urfave.Flag {
 		&urfave.StringFlag{Name: "tail", Usage: "`MOST` links of an id: full as measured, ids for as many as there are ids, or a number (default full, demo ids)", Destination: &o.tail, Category: category},
 		seed("seed", "seed `N` of load and requests", &o.seed),
 		seed("load-seed", "seed `N` of the load alone", &o.loadSeed),
-		seed("request-seed", "seed `N` of the requests alone", &o.askSeed),
+		seed("request-seed", "seed `N` of the requests alone; the same one repeats them: on a graph that has had them, deletes find nothing and adds are updates", &o.askSeed),
 	}
 }
 
