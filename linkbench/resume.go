@@ -104,8 +104,8 @@ func (r *Resume) has(kind pieceKind, ordinal int64) bool {
 	return ok
 }
 
-// before is what was acknowledged before.
-func (r *Resume) before() LoadSums {
+// Before is what was acknowledged before; nothing for a nil Resume.
+func (r *Resume) Before() LoadSums {
 	if r == nil {
 		return LoadSums{}
 	}

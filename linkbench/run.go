@@ -118,7 +118,7 @@ func Load(ctx context.Context, w *stream.Workload, s Session) (results.Step, Loa
 // resumeLoad is Load without the pieces that were acknowledged before, whose
 // rows are in the sums and not in the step. It makes no step where none is left.
 func resumeLoad(ctx context.Context, w *stream.Workload, s Session, r *Resume) (results.Step, LoadSums, error) {
-	sums := r.before()
+	sums := r.Before()
 	q := newWork(w, r)
 	q.save = s.Writer.AppendPiece
 	var earlier []results.Piece

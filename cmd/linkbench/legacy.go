@@ -83,11 +83,26 @@ func (l *legacyLines) observer() func(linkbench.Phase) func(int) linkbench.Obser
 		Display: time.Duration(w.Run.DisplayS) * time.Second, MaxSamples: w.Run.MaxSamples,
 		LoadProgress: w.Run.LoadProgressLinks, RequestProgress: w.Run.RequestProgressOps,
 	}
-	goal := legacy.Load{IDs: w.Nodes(), Counts: l.cfg.workload.Degrees().Totals().Counts}
+	goal := l.goal()
 	return func(p linkbench.Phase) func(int) linkbench.Observer {
 		l.phase = l.log.Phase(set, p, goal)
 		return func(worker int) linkbench.Observer { return l.phase.Thread(worker) }
 	}
+}
+
+// goal is what a load is to insert: of one that is resumed, what is left. An id
+// counts by its counts, as in the lines of progress.
+func (l *legacyLines) goal() legacy.Load {
+	w, before := l.cfg.Workload, l.cfg.Plan.Resume.Before()
+	all := l.cfg.workload.Degrees().Totals().Counts
+	goal := legacy.Load{IDs: w.Nodes(), Counts: all - before.Counts}
+	if before.Counts > 0 {
+		goal.IDs = int64(float64(w.Nodes()) * float64(goal.Counts) / float64(all))
+	}
+	if w.GenerateNodes {
+		goal.ExpectedNodes = w.Nodes() - before.Nodes
+	}
+	return goal
 }
 
 // legacyNames are the original's names of a load's operations.
@@ -125,14 +140,9 @@ func (l *legacyLines) add(step string, res *load.Result) {
 		l.line(legacy.Requests{Done: requests, Took: took}.Final())
 		return
 	}
-	w := l.cfg.Workload
-	end := legacy.Load{
-		IDs: w.Nodes(), IDsDone: w.Nodes(), Took: took,
-		Nodes: byName["LOAD_NODE_BULK"].Units, Links: byName["LOAD_LINKS_BULK"].Units, Counts: byName["LOAD_COUNTS_BULK"].Units,
-	}
-	if w.GenerateNodes {
-		end.ExpectedNodes = w.Nodes()
-	}
+	end := l.goal()
+	end.Took = took
+	end.Nodes, end.Links, end.Counts = byName["LOAD_NODE_BULK"].Units, byName["LOAD_LINKS_BULK"].Units, byName["LOAD_COUNTS_BULK"].Units
 	l.line(end.Final())
 }
 
