@@ -21,6 +21,9 @@ type Bench struct {
 	Writer *results.Writer
 	// State is what the tables hold.
 	State State
+	// Punctual has those that keep a rate wait for the kernel's timers, see
+	// load.Run; leave it out where Go's clock is faked.
+	Punctual bool
 	// Progress, if set, is called as a step begins, and gives what each
 	// second's share is shown to.
 	Progress func(Goal) func(Progressed)

@@ -33,7 +33,7 @@ func BenchmarkPacedStarts(b *testing.B) {
 	if err := db.CreateTable(context.Background(), ibench.Table{Name: "pi1"}); err != nil {
 		b.Fatal(err)
 	}
-	run := load.Run{Ops: []string{"insert"}, Limit: 2 * time.Second}
+	run := load.Run{Ops: []string{"insert"}, Punctual: true, Limit: 2 * time.Second}
 	for client := range c.Clients {
 		in, err := db.OpenInserter(context.Background(), "pi1")
 		if err != nil {

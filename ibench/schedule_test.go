@@ -46,3 +46,13 @@ func TestPoissonScheduleIsOfTheSeed(t *testing.T) {
 		}
 	}
 }
+
+// TestPunctual: who keeps a rate waits for the kernel's timers where the bench says so.
+func TestPunctual(t *testing.T) {
+	for _, want := range []bool{false, true} {
+		w := &writing{bench: &Bench{Config: Config{Clients: 1}, Punctual: want}, step: Step{Rate: 10, RowsPerCommit: 1}, writers: []*insertTask{{}}}
+		if got := w.spec().Run.Punctual; got != want {
+			t.Errorf("a bench with Punctual %v measures with %v", want, got)
+		}
+	}
+}

@@ -193,7 +193,7 @@ func (w *writing) spec() step.Spec {
 	s, c := w.step, w.bench.Config
 	spec := step.Spec{
 		Name: s.Name, Kind: results.KindWrite, Server: w.bench.DB, Rates: true, More: w.more,
-		Run: load.Run{Ops: w.ops(), Limit: time.Duration(s.Seconds * float64(time.Second))},
+		Run: load.Run{Ops: w.ops(), Punctual: w.bench.Punctual, Limit: time.Duration(s.Seconds * float64(time.Second))},
 	}
 	dropAfter := time.Duration(s.DropAfter * float64(time.Second))
 	add := func(role step.Role, client int, task load.Task, p load.Pacer, gap time.Duration) {

@@ -203,7 +203,7 @@ func runPlan(ctx context.Context, p *cli.Process, cfg stepsConfig, after *earlie
 	if err != nil {
 		return err
 	}
-	b := &ibench.Bench{Config: cfg.Data, DB: db, Meter: s.Meter}
+	b := &ibench.Bench{Config: cfg.Data, DB: db, Meter: s.Meter, Punctual: true}
 	if err := b.Check(ctx, cfg.left()); err != nil {
 		return err
 	}

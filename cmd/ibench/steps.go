@@ -164,7 +164,7 @@ func runSteps(ctx context.Context, p *cli.Process, cfg stepsConfig) (err error) 
 	if err := cfg.findData(ctx, db); err != nil {
 		return err
 	}
-	b := &ibench.Bench{Config: cfg.Data, DB: db, Meter: s.Meter}
+	b := &ibench.Bench{Config: cfg.Data, DB: db, Meter: s.Meter, Punctual: true}
 	if err := b.Check(ctx, cfg.left()); err != nil {
 		return err
 	}
